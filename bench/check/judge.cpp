@@ -128,8 +128,9 @@ Oracle Judge::oracle_of(const Problem& p, std::int64_t member, const Selection& 
       c.push_back(at(data.initial_c(p.beta), member * p.c_stride + col * p.ldc + row));
     }
   }
-  return Oracle(Problem::packed(std::ssize(chosen.rows), std::ssize(chosen.cols), p.k, p.alpha, p.beta), a, b,
-                c);
+  Problem problem = Problem::packed(std::ssize(chosen.rows), std::ssize(chosen.cols), p.k, p.alpha, p.beta);
+  problem.level = p.level;
+  return Oracle(problem, a, b, c);
 }
 
 // The chosen rows and columns, twice, in arrays that grow to twice of what they hold; and two pieces of an

@@ -50,6 +50,14 @@ float fused(float a, float b, float c) {
   return c;
 }
 
+// The chains become part of the sums, and begin anew.
+void end_split(std::size_t count, float* chains, float* sums) {
+  for (std::size_t i = 0; i < count; ++i) {
+    sums[i] += chains[i];
+    chains[i] = 0.0f;
+  }
+}
+
 bool same(float a, float b) {
   return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b) ||
          (std::isnan(a) && std::isnan(b));
@@ -77,6 +85,10 @@ Oracle::Oracle(const Problem& problem, std::span<const float> a, std::span<const
   value_.assign(elements, 0.0);
   magnitude_.assign(elements, 0.0);
   chain_.assign(elements, 0.0f);
+  std::vector<float> sums;  // of the splits of k before this one
+  if (problem.owed_splits() > 1) {
+    sums.assign(elements, -0.0f);  // which changes no sum
+  }
 
   // A block of A stays in the second-level cache while every column passes over it.
   constexpr std::int64_t block = 256;
@@ -84,10 +96,13 @@ Oracle::Oracle(const Problem& problem, std::span<const float> a, std::span<const
     for (std::int64_t row = 0; row < m; row += block) {
       for (std::int64_t start = 0; multiplies && start < k; start += block) {
         for (std::int64_t col = from; col < to; ++col) {
+          const std::size_t at = index(row, col);
+          const auto rows = static_cast<std::size_t>(std::min(block, m - row));
+          if (!sums.empty() && start > 0 && start % everywhere_split == 0) {
+            end_split(rows, &chain_[at], &sums[at]);
+          }
           for (std::int64_t p = start; p < std::min(start + block, k); ++p) {
-            const std::size_t at = index(row, col);
-            accumulate(static_cast<std::size_t>(std::min(block, m - row)),
-                       &op_a[static_cast<std::size_t>(p * m + row)],
+            accumulate(rows, &op_a[static_cast<std::size_t>(p * m + row)],
                        op_b[static_cast<std::size_t>(col * k + p)], &value_[at], &magnitude_[at],
                        &chain_[at]);
           }
@@ -99,6 +114,9 @@ Oracle::Oracle(const Problem& problem, std::span<const float> a, std::span<const
     for (std::int64_t col = from; col < to; ++col) {
       for (std::int64_t row = 0; row < m; ++row) {
         const std::size_t at = index(row, col);
+        if (!sums.empty()) {
+          chain_[at] += sums[at];
+        }
         const float old = problem.beta == 0.0f ? 0.0f : c[static_cast<std::size_t>(col * problem.ldc + row)];
         const float scaled = problem.beta * old;
         const double exactly_scaled = static_cast<double>(problem.beta) * old;

@@ -41,8 +41,10 @@ struct Element {
 // The result of a problem, computed three ways for each element of C:
 //   in double, from the same float inputs;
 //   |alpha| |A| |B| + |beta| |C| in double, which scales the error bound (2 sqrt(k) + 4) 2^-24 of a float
-//   result; as one float chain of fma in ascending k from zero, ended by fma(alpha, acc, beta * c), or alpha
-//   * acc when beta is zero: the bits that every kernel of this project produces.
+//   result;
+//   as one float chain of fma in ascending k from zero, or at the level `everywhere` the sum of one for each
+//   split of k, ended by fma(alpha, acc, beta * c), or alpha * acc when beta is zero: the bits that every
+//   kernel of this project produces.
 // Uses every core of the machine.
 class Oracle {
  public:

@@ -219,7 +219,9 @@ void Trial::plan(const Entry& entry, const Session& session, Row& row, std::opti
   }
   const Variant& kernel = *plan.steps.at(plan.multiply).kernel;
   const bool is_rung = !entry.is_own && as_rung(*entry.setting.spec);
-  row.is_chain = session.fuses_ && !entry.is_split && !(is_rung ? reorders(entry.setting) : kernel.reorders);
+  // A long sum of the library's own choice, at the level `everywhere`, is split where rungs' is not.
+  const bool splits = entry.is_split || (entry.setting.planned && problem_.k > everywhere_split);
+  row.is_chain = session.fuses_ && !splits && !(is_rung ? reorders(entry.setting) : kernel.reorders);
   row.support_steps = plan.steps.size() - 1;
   std::ranges::transform(plan.steps, std::back_inserter(row.launched),
                          [](const Step& step) { return step.kernel->spec->name; });

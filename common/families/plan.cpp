@@ -17,7 +17,8 @@ KernelSpec reduce() {
     return tiles_in_line(m * n, at(t, "GROUP") / at(t, "ITEMS"), 1, 1, at(t, "GROUP"));
   };
   spec.local_bytes = [](const Tunables& t) {
-    return at(t, "ITEMS") == 1 ? 0 : sizeof(float) * static_cast<std::size_t>(at(t, "GROUP"));
+    constexpr std::size_t at_once = 8;
+    return at(t, "ITEMS") == 1 ? 0 : sizeof(float) * at_once * static_cast<std::size_t>(at(t, "GROUP"));
   };
   return spec;
 }
@@ -79,7 +80,7 @@ class Builder {
       pack();
     }
     const std::int64_t length =
-        schedule_.splits == 1 ? problem_.k : split_length(kernel_, problem_.k, schedule_.splits);
+        schedule_.splits == 1 ? problem_.k : split_length(kernel_, problem_, schedule_.splits);
     const std::int64_t splits = ceil_div(problem_.k, length);
     const bool in_workspace = splits > 1 && !schedule_.clustered;
     if (in_workspace) {
@@ -263,8 +264,12 @@ const Variant& finish_program(const DeviceInfo& device) {
 
 std::string describe(const Plan& plan) {
   std::string text;
-  for (const Step& step : plan.steps) {
-    text += (text.empty() ? "" : "; ") + describe(step);
+  for (std::size_t i = 0, same = 1; i < plan.steps.size(); i += same, same = 1) {
+    const std::string step = describe(plan.steps[i]);
+    while (i + same < plan.steps.size() && describe(plan.steps[i + same]) == step) {
+      ++same;
+    }
+    text += (text.empty() ? "" : "; ") + step + (same > 1 ? ", " + std::to_string(same) + " times" : "");
   }
   const std::size_t workspace =
       std::accumulate(plan.workspace_bytes.begin(), plan.workspace_bytes.end(), std::size_t{0});

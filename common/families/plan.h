@@ -22,10 +22,14 @@ namespace duogemm {
 // guide).
 inline constexpr std::int64_t most_in_cluster = 8;
 
+// More splits of k are not launched one after the other.
+inline constexpr std::int64_t most_in_turn = std::int64_t{1} << 16;
+
 struct Schedule {
   const Variant* kernel = nullptr;     // that multiplies
   std::int64_t splits = 1;             // of k
   bool clustered = false;              // clusters of work-groups add the splits up, and not a further step
+  bool in_turn = false;                // each split is launched for itself, and adds to those before it
   bool pack_a = false;                 // A is first copied to where it can be read in vectors along m
   bool pack_b = false;                 // B is, along n
   std::optional<double> seconds = {};  // as the cost model predicts, where it was asked
@@ -55,10 +59,12 @@ void validate(const ScheduleRequest& request);
 
 // The request for a problem, with the tunables that the problem fixes. Throws invalid_argument where the
 // kernel cannot do the problem, or not with k split, or the tunables break its rules or the problem's level,
-// and unsupported where the device cannot run it.
+// and unsupported where the device cannot run it. A request without splits does those in turn that the level
+// asks for.
 Schedule schedule_for(const ScheduleRequest& request, const Problem& problem, const DeviceInfo& device);
 
-// The kernel must be able to split k, and the problem must allow it.
+// The kernel must be able to split k at once, and the problem must allow it: at the level `everywhere` into
+// the splits that are owed.
 bool may_split(const KernelSpec& spec, const Problem& problem);
 
 // Operands are packed for kernels that gain from it, and not for batches by lists.
@@ -72,7 +78,7 @@ Problem packed(const Problem& problem, bool pack_a, bool pack_b);
 Problem partial_sums(const KernelSpec& spec, const Problem& problem, std::int64_t splits);
 
 // Each of `splits` splits but the last takes that much of k.
-std::int64_t split_length(const Variant& kernel, std::int64_t k, std::int64_t splits);
+std::int64_t split_length(const Variant& kernel, const Problem& problem, std::int64_t splits);
 
 // A buffer that a step works on: the caller's, or a workspace of the plan.
 struct Operand {

@@ -32,7 +32,12 @@ void require_possible(const ScheduleRequest& request, const Problem& p, const De
   const Family& family = *request.spec->family;
   if (request.splits > 1 && !may_split(*request.spec, p)) {
     reject("slices=" + std::to_string(request.splits) +
-           ": k is split by kernels that can, at the level run_to_run, and not for batches by lists");
+           ": k is split by kernels that can, at the level run_to_run or from " +
+           std::to_string(everywhere_split + 1) + " k on, and not for batches by lists");
+  }
+  if (request.splits > 1 && p.level == Reproducibility::everywhere && request.splits != p.owed_splits()) {
+    reject("slices=" + std::to_string(request.splits) + ": " + std::to_string(p.owed_splits()) +
+           " at the level everywhere, each of " + std::to_string(everywhere_split) + " k");
   }
   if (request.clustered && request.splits > most_in_cluster) {
     reject("clustered=1: up to " + std::to_string(most_in_cluster) + " slices");
@@ -94,8 +99,8 @@ void set(ScheduleRequest& request, const std::string& item) {
 }  // namespace
 
 bool may_split(const KernelSpec& spec, const Problem& problem) {
-  return spec.family->splits_k() && problem.level == Reproducibility::run_to_run &&
-         problem.batch_by == BatchBy::strides;
+  return spec.family->splits_k() && problem.batch_by == BatchBy::strides &&
+         (problem.level == Reproducibility::run_to_run || problem.owed_splits() > 1);
 }
 
 bool may_pack(const KernelSpec& spec, const Problem& problem) {
@@ -111,7 +116,7 @@ std::string to_text(const Schedule& schedule) {
   }
   if (schedule.splits > 1) {
     text += " in " + std::to_string(schedule.splits) + " slices of k";
-    text += schedule.clustered ? " that clusters add up" : "";
+    text += schedule.clustered ? " that clusters add up" : schedule.in_turn ? " in turn" : "";
   }
   return text;
 }
@@ -146,7 +151,13 @@ Schedule schedule_for(const ScheduleRequest& request, const Problem& problem, co
   if (const auto reason = unsupported_reason(kernel, device)) {
     throw Error(Status::unsupported, *reason);
   }
-  return {&kernel, request.splits, request.clustered, request.pack_a, request.pack_b};
+  const std::int64_t owed = problem.owed_splits();
+  return {.kernel = &kernel,
+          .splits = std::max(request.splits, owed),
+          .clustered = request.clustered,
+          .in_turn = owed > request.splits,
+          .pack_a = request.pack_a,
+          .pack_b = request.pack_b};
 }
 
 Problem packed(const Problem& problem, bool pack_a, bool pack_b) {
@@ -176,8 +187,10 @@ Problem partial_sums(const KernelSpec& spec, const Problem& problem, std::int64_
   return p;
 }
 
-std::int64_t split_length(const Variant& kernel, std::int64_t k, std::int64_t splits) {
-  return round_up(ceil_div(k, splits), kernel.spec->family->split_multiple(kernel.tile));
+std::int64_t split_length(const Variant& kernel, const Problem& problem, std::int64_t splits) {
+  return problem.owed_splits() > 1
+             ? everywhere_split
+             : round_up(ceil_div(problem.k, splits), kernel.spec->family->split_multiple(kernel.tile));
 }
 
 }  // namespace duogemm

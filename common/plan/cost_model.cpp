@@ -65,7 +65,7 @@ double resident_groups(double each, double cluster, const CostFacts& facts) {
 // is, the next ones wait until enough of it is free again.
 Timing busiest_unit(double groups, const Split& split, const Candidate& candidate, const CostFacts& facts) {
   const auto serves = [&](double each) { return serving(each, candidate, facts.launch); };
-  if (!split.clustered || facts.group_units <= 0.0) {
+  if (!split.clustered() || facts.group_units <= 0.0) {
     return serves(whole_up(groups / facts.units));
   }
   const double room = candidate.resident;
@@ -138,7 +138,7 @@ Traffic::Traffic(const Problem& problem, const CostFacts& facts) {
   from_memory = inputs > facts.cache;
   if (facts.bandwidth <= 0.0) {
     seconds = 0.0;
-    in_clusters = in_step = {};
+    in_clusters = in_step = in_turns = {};
     return;
   }
   seconds = inputs / (from_memory ? facts.reading : facts.cached) + moved / facts.bandwidth;
@@ -147,12 +147,14 @@ Traffic::Traffic(const Problem& problem, const CostFacts& facts) {
   in_clusters = {barriers - half, half};
   // Every partial sum is written and read again, out of the cache for the most part.
   in_step = {facts.step + 0.5 * moved / facts.bandwidth, 2.0 * half};
+  in_turns = {-facts.step - 2.0 * half, facts.step + 2.0 * half};
 }
 
 double predict_seconds(const Traffic& traffic, const Candidate& candidate, const CostFacts& facts,
                        double groups, double depth, const Split& split) {
   const Timing timing = busiest_unit(groups, split, candidate, facts);
-  return with_traffic(timing.fixed + depth * timing.per_k, traffic, candidate, facts, split);
+  const double begun = split.by == AddedBy::turns ? static_cast<double>(split.count) : 1.0;
+  return with_traffic(begun * timing.fixed + depth * timing.per_k, traffic, candidate, facts, split);
 }
 
 double packing_seconds(double bytes, const CostFacts& facts) {

@@ -33,7 +33,7 @@ struct CostFacts {
 
 // A problem moves the same for any kernel.
 struct Traffic {
-  // Seconds that adding up the splits of k takes.
+  // Seconds that adding up the splits of k takes, where there are several.
   struct Adding {
     double once;
     double each;  // split
@@ -45,6 +45,7 @@ struct Traffic {
   double seconds;    // that moving A, B and C takes
   Adding in_clusters;
   Adding in_step;
+  Adding in_turns;
 };
 
 // A kernel for problems that are stored in one way, with what was measured of it. What the search asks of
@@ -84,13 +85,17 @@ struct Candidate {
   boost::container::static_vector<Timing, groups_at_once + 1> timings;
 };
 
-// This many splits of k there are, which clusters of work-groups add up or a further step.
+// Who adds up the splits of k: clusters of work-groups, a further step, or each split, which is launched
+// after those before it, for itself.
+enum class AddedBy { cluster, step, turns };
 struct Split {
   std::int64_t count = 1;
-  bool clustered = false;
+  AddedBy by = AddedBy::step;
+
+  bool clustered() const { return by == AddedBy::cluster && count > 1; }
 };
 
-// `groups` is how many work-groups there are in all, each of them over `depth` of k.
+// `groups` is how many work-groups there are at once, each of them over `depth` of k in all.
 double predict_seconds(const Traffic& traffic, const Candidate& candidate, const CostFacts& facts,
                        double groups, double depth, const Split& split);
 
@@ -104,7 +109,9 @@ inline double with_traffic(double multiplying, const Traffic& traffic, const Can
     constexpr double visible = 0.05;
     seconds = std::max(seconds, traffic.seconds) + visible * std::min(seconds, traffic.seconds);
   }
-  const Traffic::Adding& adding = split.clustered ? traffic.in_clusters : traffic.in_step;
+  const Traffic::Adding& adding = split.by == AddedBy::cluster ? traffic.in_clusters
+                                  : split.by == AddedBy::step  ? traffic.in_step
+                                                               : traffic.in_turns;
   return split.count <= 1 ? seconds : seconds + adding.once + static_cast<double>(split.count) * adding.each;
 }
 

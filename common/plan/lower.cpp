@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <set>
+#include <span>
 
 #include "families/cpu.h"
 #include "families/kernel_parts.h"
@@ -13,8 +15,9 @@
 namespace duogemm {
 namespace {
 
-// Adds the step that makes D of a term, or else of beta C, and of a bias, of which each may be missing.
-void add_finish(Plan& plan, const Variant& kernel, const Problem& p, const StepMatrix& t,
+// Adds the step that makes D of a term, with the factors 1 and 0 or those of the call, or else of beta C, and
+// of a bias, of which each may be missing.
+void add_finish(Plan& plan, const Variant& kernel, const Problem& p, const StepMatrix& t, Factors factors,
                 const DeviceInfo& device) {
   const bool has_term = t.operand != operand_none;
   const Operand bias = p.bias ? operand_bias : operand_none;
@@ -35,7 +38,10 @@ void add_finish(Plan& plan, const Variant& kernel, const Problem& p, const StepM
                                                     {&sizes.c.offset, c.operand},
                                                     {&sizes.d.offset, d.operand},
                                                     {&sizes.bias_offset, bias}});
-  if (!has_term) {
+  if (has_term && factors == Factors::of_call) {
+    argument.members.push_back({offsetof(FinishArguments, alpha), ScalarOf::alpha});
+  }
+  if (!has_term || factors == Factors::of_call) {
     argument.members.push_back({offsetof(FinishArguments, beta), ScalarOf::beta});
   }
   Geometry geometry = spread_over_batch(kernel.spec->geometry(p.m, p.n, kernel.tunables), p.batch, device);
@@ -52,7 +58,7 @@ void add_finish(Plan& plan, const Variant& kernel, const Problem& p, const StepM
 Plan scaled(const Variant& kernel, const Problem& p, const DeviceInfo& device) {
   Plan plan;
   plan.scalars = {p.alpha, p.beta};
-  add_finish(plan, kernel, p, {operand_none, operand_none, {}}, device);
+  add_finish(plan, kernel, p, {operand_none, operand_none, {}}, Factors::of_call, device);
   return plan;
 }
 
@@ -73,10 +79,10 @@ Problem before_finish(const Problem& problem) {
   return p;
 }
 
-// Has the plan's steps write to another buffer than C, with the factors that it was made with.
+// Has the plan's steps write to that buffer, with the factors that it was made with.
 void redirect(Plan& plan, Operand to) {
   const auto redirected = [&](Operand operand) {
-    return operand == operand_c ? to : operand == table_c ? operand_none : operand;
+    return operand == operand_c ? to : operand == table_c && to != operand_c ? operand_none : operand;
   };
   const auto redirect_struct = [&](StructArgument& argument) {
     std::vector<StructArgument::Member> members;
@@ -119,14 +125,86 @@ Plan finished(Plan plan, const Problem& before, const Problem& problem, const De
     result = {product, operand_none, {0, before.ldc, before.c_stride}};
     redirect(plan, product);
   }
-  add_finish(plan, finish_program(device), problem, result, device);
+  add_finish(plan, finish_program(device), problem, result, Factors::of_sums, device);
+  return plan;
+}
+
+// Where an operand begins, for steps that are to read it from that many elements further on.
+void move_operand(std::span<Step> steps, Operand moved, std::int64_t by) {
+  for (Step& step : steps) {
+    for (StepArgument& argument : step.arguments) {
+      if (StructArgument* const values = std::get_if<StructArgument>(&argument)) {
+        for (const auto& [at, given] : values->members) {
+          if (const Operand* const operand = std::get_if<Operand>(&given); operand && *operand == moved) {
+            std::int64_t offset;
+            std::memcpy(&offset, values->values.data() + at, sizeof offset);
+            offset += by;
+            std::memcpy(values->values.data() + at, &offset, sizeof offset);
+          }
+        }
+      }
+    }
+  }
+}
+
+// A product for each split of k, which is added to the sum of those before it. The sum is kept in D if that
+// is all there is to D, and in a workspace otherwise.
+Plan lower_in_turn(const Schedule& schedule, const Problem& problem, const DeviceInfo& device) {
+  if (schedule.splits > most_in_turn) {
+    throw Error(Status::unsupported, "k is " + std::to_string(problem.k) + "; it must be at most " +
+                                         std::to_string(most_in_turn * everywhere_split) +
+                                         " at the level everywhere, except where a GPU splits it");
+  }
+  const bool in_d = problem.alpha == 1.0f && problem.beta == 0.0f;
+  if (!in_d && problem.no_workspace) {
+    throw Error(Status::out_of_memory, "there is no memory for the sums of a product of more than " +
+                                           std::to_string(everywhere_split) +
+                                           " k at the level everywhere, except with alpha 1 and beta 0");
+  }
+  Schedule one = schedule;
+  one.splits = 1;
+  one.in_turn = false;
+  Problem part = problem;
+  part.alpha = 1.0f;
+  part.addend_apart = false;
+  if (!in_d) {
+    part.ldc = round_up(problem.m, 4);
+    part.c_stride = count_elements("the sums", {part.ldc, problem.n});
+    part.c_aligned = part.c_padded = true;
+  }
+  Plan plan;
+  Operand sums = operand_c;
+  for (std::int64_t from = 0; from < problem.k; from += everywhere_split) {
+    part.k = std::min(everywhere_split, problem.k - from);
+    part.beta = from == 0 ? 0.0f : 1.0f;
+    Plan added = lower(one, part, device);
+    move_operand(added.steps, operand_a, from * (problem.a_op == Transpose::no ? problem.lda : 1));
+    move_operand(added.steps, operand_b, from * (problem.b_op == Transpose::no ? 1 : problem.ldb));
+    // All parts but the last have the same workspaces, and that has smaller ones.
+    if (from == 0) {
+      plan = {.steps = {}, .multiply = added.multiply, .workspace_bytes = added.workspace_bytes};
+      if (!in_d) {
+        sums = {first_workspace + static_cast<int>(plan.workspace_bytes.size())};
+        plan.workspace_bytes.push_back(sizeof(float) * static_cast<std::size_t>(count_elements(
+                                                           "the sums", {problem.batch, part.c_stride})));
+      }
+    }
+    redirect(added, sums);
+    std::ranges::move(added.steps, std::back_inserter(plan.steps));
+  }
+  if (!in_d) {
+    add_finish(plan, finish_program(device), problem, {sums, operand_none, {0, part.ldc, part.c_stride}},
+               Factors::of_call, device);
+  }
+  plan.scalars = {problem.alpha, problem.beta};
   return plan;
 }
 
 }  // namespace
 
 Plan lower(const Schedule& schedule, const Problem& problem, const DeviceInfo& device) {
-  return schedule.kernel->spec->family->lower(schedule, problem, device);
+  return schedule.in_turn ? lower_in_turn(schedule, problem, device)
+                          : schedule.kernel->spec->family->lower(schedule, problem, device);
 }
 
 std::vector<const Variant*> programs_of(const Planner& planner) {

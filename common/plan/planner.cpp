@@ -124,14 +124,17 @@ std::optional<Schedule> Planner::forced(const Problem& problem) const {
   if (!may_split(*request.spec, problem)) {  // promises are kept
     request.splits = 1;
     request.clustered = false;
+  } else if (problem.owed_splits() > 1 && request.splits > 1) {
+    request.splits = problem.owed_splits();
+    request.clustered = request.clustered && request.splits <= most_in_cluster;
   }
   request.pack_a = request.pack_a && may_pack(*request.spec, problem);
   request.pack_b = request.pack_b && may_pack(*request.spec, problem);
   Problem anyhow = problem;
   anyhow.level = Reproducibility::run_to_run;
-  const Schedule schedule = schedule_for(request, anyhow, device_);
-  const bool keeps_level = problem.level == Reproducibility::run_to_run || !schedule.kernel->reorders;
-  return keeps_level ? std::optional(schedule) : std::nullopt;
+  const bool keeps_level = problem.level == Reproducibility::run_to_run ||
+                           !schedule_for(request, anyhow, device_).kernel->reorders;
+  return keeps_level ? std::optional(schedule_for(request, problem, device_)) : std::nullopt;
 }
 
 std::optional<Schedule> Planner::tuned(const Problem& problem) const {

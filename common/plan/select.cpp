@@ -93,11 +93,14 @@ class Planner::Search {
   struct Way {
     const Candidate* candidate;
     std::span<const std::int64_t> counts;
-    bool clustered;
+    AddedBy by;
     double groups;  // work-groups of one split
     double least;   // seconds that it takes however k is split
 
-    Split split(std::int64_t count) const { return {count, clustered && count > 1}; }
+    Split split(std::int64_t count) const { return {count, by}; }
+    double groups_at_once(std::int64_t count) const {
+      return by == AddedBy::turns ? groups : groups * static_cast<double>(count);
+    }
   };
 
   void look_at(const Operands& operands) {
@@ -158,7 +161,8 @@ class Planner::Search {
     }
     const bool may = may_split(*kernel.spec, problem_);
     const bool by_clusters = may && planner_.device_.clusters && family.adds_in_clusters();
-    const bool by_step = may && several_steps_ && partial_sums_are_countable();
+    const bool by_step = may && several_steps_ && has_room_for_partial_sums();
+    const std::span<const std::int64_t> owed(&owed_, 1);
     for (const Candidate& candidate : kernel.candidates[static_cast<std::size_t>(storage)]) {
       const double each = candidate.groups(problem_);
       if (each > static_cast<double>(planner_.device_.max_groups[0]) ||
@@ -166,10 +170,23 @@ class Planner::Search {
         continue;
       }
       const double groups = each * static_cast<double>(problem_.batch);
-      const std::span<const std::int64_t> unsplit = one_split;
-      add_way({&candidate, by_clusters ? counts_in_cluster : unsplit, true, groups, 0.0}, operands);
+      if (owed_ == 1) {
+        const std::span<const std::int64_t> unsplit = one_split;
+        add_way({&candidate, by_clusters ? counts_in_cluster : unsplit, AddedBy::cluster, groups, 0.0},
+                operands);
+        if (by_step) {
+          add_way({&candidate, counts_by_step, AddedBy::step, groups, 0.0}, operands);
+        }
+        continue;
+      }
+      if (owed_ <= most_in_turn) {
+        add_way({&candidate, owed, AddedBy::turns, groups, 0.0}, operands);
+      }
+      if (by_clusters && owed_ <= most_in_cluster) {
+        add_way({&candidate, owed, AddedBy::cluster, groups, 0.0}, operands);
+      }
       if (by_step) {
-        add_way({&candidate, counts_by_step, false, groups, 0.0}, operands);
+        add_way({&candidate, owed, AddedBy::step, groups, 0.0}, operands);
       }
     }
   }
@@ -185,11 +202,14 @@ class Planner::Search {
     }
   }
 
-  // Those of the fewest splits: more of them are not tried where there are that many work-groups.
-  bool partial_sums_are_countable() const {
+  // Those of the fewest splits: more of them are not tried where there are that many work-groups. Splits that
+  // are owed can be added up in turn, where their sums would take more memory than the operands.
+  bool has_room_for_partial_sums() const {
     const Problem& p = problem_;
-    return is_countable(2.0 * static_cast<double>(round_up(p.m, 4)) * static_cast<double>(p.n) *
-                        static_cast<double>(p.batch));
+    const auto fewest = static_cast<double>(std::max<std::int64_t>(owed_, 2));
+    const double sums = fewest * static_cast<double>(round_up(p.m, 4)) * static_cast<double>(p.n);
+    return is_countable(sums * static_cast<double>(p.batch)) &&
+           (owed_ == 1 || sums <= k_ * static_cast<double>(p.m + p.n));
   }
 
   void predict(const Way& way, const Operands& operands) {
@@ -201,23 +221,32 @@ class Planner::Search {
     double fewer = std::numeric_limits<double>::infinity();
     for (const std::int64_t count : way.counts) {
       const auto splits = static_cast<double>(count);
-      if (count > 1 && splits > most) {
+      if (count > 1 && splits > most && owed_ == 1) {
         return;
       }
       const Split split = way.split(count);
-      const double groups = way.groups * splits;
-      const double possible =
-          operands.seconds + with_traffic(candidate.least_in_waves(groups, k_ / splits, facts_),
-                                          operands.traffic, candidate, facts_, split);
+      const double groups = way.groups_at_once(count);
+      const double share = way.by == AddedBy::turns ? k_ : k_ / splits;
+      const double possible = operands.seconds + with_traffic(candidate.least_in_waves(groups, share, facts_),
+                                                              operands.traffic, candidate, facts_, split);
       if (possible > past_the_best * fewer) {
         return;
       }
       fewer = std::min(fewer, possible);
       if (possible < least_) {
-        const auto depth = static_cast<double>(round_up(ceil_div(problem_.k, count), candidate.multiple_k));
+        const std::int64_t longest = way.by == AddedBy::turns ? problem_.k
+                                     : owed_ > 1              ? everywhere_split
+                                                              : ceil_div(problem_.k, count);
+        const auto depth = static_cast<double>(round_up(longest, candidate.multiple_k));
         const double seconds =
             operands.seconds + predict_seconds(operands.traffic, candidate, facts_, groups, depth, split);
-        consider({candidate.kernel, count, split.clustered, operands.pack_a, operands.pack_b, seconds});
+        consider({.kernel = candidate.kernel,
+                  .splits = count,
+                  .clustered = way.by == AddedBy::cluster && count > 1,
+                  .in_turn = way.by == AddedBy::turns,
+                  .pack_a = operands.pack_a,
+                  .pack_b = operands.pack_b,
+                  .seconds = seconds});
       }
     }
   }
@@ -249,6 +278,7 @@ class Planner::Search {
   const Problem& problem_;
   const bool several_steps_;
   const double k_ = static_cast<double>(problem_.k);
+  const std::int64_t owed_ = problem_.owed_splits();
   std::vector<Schedule>* const all_;
   std::vector<Way> ways_;
   Schedule best_;

@@ -113,7 +113,12 @@ void PreparedPlan::enqueue(Queue& queue, const Operands& operands, const Workspa
 
 void PreparedPlan::enqueue_multiply(Queue& queue, const Operands& operands, const Workspaces& workspaces,
                                     const Scalars& scalars) const {
-  enqueue(steps_[multiply_], queue, operands, workspaces, scalars);
+  for (const PreparedStep& step : steps_) {
+    if (step.kernel == steps_[multiply_].kernel) {
+      queue.barrier(step.awaits);
+      enqueue(step, queue, operands, workspaces, scalars);
+    }
+  }
 }
 
 void PreparedPlan::compute(HostQueue& queue, std::span<const MatrixPlace> addresses,

@@ -1,10 +1,9 @@
-// D <- alpha (P0 + P1 + ...) + beta C: ends a multiplication whose k was split. It adds up the
-// partial sums in an order that depends on nothing but their number and ITEMS, so that the same call gives
-// the same bits.
+// D <- alpha (P0 + P1 + ...) + beta C: ends a multiplication whose k was split. It adds up the partial sums in
+// ascending order, so that the bits depend on nothing but where k was split.
 //
 // A work-group has GROUP / ITEMS elements, numbered down the columns in one dimension, whose limit is 2^31
-// work-groups. ITEMS work-items share an element: each takes every ITEMS-th split. Work-groups in the second
-// dimension walk over the batch.
+// work-groups. ITEMS work-items share an element: each loads every ITEMS-th partial sum, and one adds them
+// up. Work-groups in the second dimension walk over the batch.
 //
 // device: starts_early
 
@@ -20,8 +19,8 @@
 #include "gemm/common.h"
 #include "update.h"
 
-// Terms that are on their way at once, for which RESIDENT leaves registers enough.
-enum { ELEMENTS = GROUP / ITEMS, AT_ONCE = 8, RESIDENT = 1024 / GROUP };
+// Terms of a work-item that are on their way at once, for which RESIDENT leaves registers enough.
+enum { ELEMENTS = GROUP / ITEMS, AT_ONCE = 8, TERMS = AT_ONCE * ITEMS, RESIDENT = 1024 / GROUP };
 
 __kernel __attribute__((work_group(GROUP, RESIDENT))) void
 reduce(ARGUMENTS(ReduceArguments), const __global float* P, const __global float* C, __global float* D) {
@@ -37,37 +36,40 @@ reduce(ARGUMENTS(ReduceArguments), const __global float* P, const __global float
   const __global float* c = C + p.c.offset + col * p.c.ld + row;
   __global float* d = D + p.d.offset + col * p.d.ld + row;
 #if ITEMS > 1
-  __local float sums[GROUP];
+  __local float shared[TERMS * ELEMENTS];
 #endif
   for (long member = get_group_id(1); member < p.batch; member += get_num_groups(1)) {
     float sum = -0.0f;  // which changes no sum
-    if (element < size) {
-      const __global float* term =
-          P + p.p_offset + (member * p.splits + split) * split_size + col * p.ldp + row;
+    const __global float* term =
+        P + p.p_offset + (member * p.splits + split) * split_size + col * p.ldp + row;
 #pragma unroll 1
-      for (long i = split; i < p.splits; i += AT_ONCE * ITEMS) {
-        float terms[AT_ONCE];
+    for (long i = split; i - split < p.splits; i += TERMS) {
+      float terms[AT_ONCE];
 #pragma unroll
-        for (int t = 0; t < AT_ONCE; ++t) {
-          terms[t] = i + t * ITEMS < p.splits ? *term : -0.0f;
-          term += ITEMS * split_size;
-        }
-#pragma unroll
-        for (int t = 0; t < AT_ONCE; ++t) {
-          sum += terms[t];
-        }
+      for (int t = 0; t < AT_ONCE; ++t) {
+        terms[t] = element < size && i + t * ITEMS < p.splits ? *term : -0.0f;
+        term += ITEMS * split_size;
       }
-    }
 #if ITEMS > 1
-    sums[tid] = sum;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (split == 0) {
-      for (int i = 1; i < ITEMS; ++i) {
-        sum += sums[i * ELEMENTS + tid];
+#pragma unroll
+      for (int t = 0; t < AT_ONCE; ++t) {
+        shared[t * GROUP + tid] = terms[t];
       }
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
+      barrier(CLK_LOCAL_MEM_FENCE);
+      if (split == 0) {
+#pragma unroll 32
+        for (int t = 0; t < TERMS; ++t) {
+          sum += shared[t * ELEMENTS + tid];
+        }
+      }
+      barrier(CLK_LOCAL_MEM_FENCE);
+#else
+#pragma unroll
+      for (int t = 0; t < AT_ONCE; ++t) {
+        sum += terms[t];
+      }
 #endif
+    }
     if (split == 0 && element < size) {
       UPDATE_FROM(float, d[member * p.d.stride], p.alpha, sum, p.beta, c[member * p.c.stride]);
     }

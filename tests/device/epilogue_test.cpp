@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <random>
+#include <utility>
 
 #include "check_plan.h"
 #include "devices.h"
@@ -53,13 +54,17 @@ struct Numbers {
 };
 
 float sum_of(const Problem& p, const Numbers& x, std::int64_t member, std::int64_t row, std::int64_t col) {
+  float before = -0.0f;  // which changes no sum
   float sum = 0.0f;
   for (std::int64_t k = 0; k < p.k; ++k) {
+    if (p.owed_splits() > 1 && k > 0 && k % everywhere_split == 0) {
+      before += std::exchange(sum, 0.0f);
+    }
     const std::int64_t in_a = p.a_op == Transpose::no ? k * p.lda + row : row * p.lda + k;
     const std::int64_t in_b = p.b_op == Transpose::no ? col * p.ldb + k : k * p.ldb + col;
     sum = std::fma(x.a[index(member * p.a_stride + in_a)], x.b[index(member * p.b_stride + in_b)], sum);
   }
-  return sum;
+  return before + sum;
 }
 
 float activated(Activation function, float x) {
@@ -178,6 +183,30 @@ TEST_P(Epilogues, AddABiasOnceInClusters) {
   }
   expect_right(with_bias(61, 70, 90, "TN", 3), "pipelined:TSM=32,TSN=32,WPTM=4,WPTN=4,slices=3,clustered=1",
                "pipelined", on);
+}
+
+// Splits that are owed, whoever adds them up.
+TEST_P(Epilogues, FinishLongSumsAtTheLevelEverywhere) {
+  DUOGEMM_WHOLE_DIALECT_TEST_DEVICE(on, GetParam());
+  Problem p = with_bias(35, 9, 2 * everywhere_split + 13, "NT", 1);
+  p.level = Reproducibility::everywhere;
+  std::vector<std::string> requests = {"general", small_tiles, small_tiles + ",pack_a=1",
+                                       small_tiles + ",slices=3"};
+  if (on.device->info().clusters) {
+    requests.push_back(small_tiles + ",slices=3,clustered=1");
+  }
+  for (const std::string& request : requests) {
+    for (const auto& [alpha, beta] : {std::pair(0.75f, -1.5f), {1.0f, 0.0f}}) {
+      p.alpha = alpha;
+      p.beta = beta;
+      expect_right(p, Numbers(p, 4), plan_of(parse_schedule(request), p, on.device->info()), 0.0f, on);
+    }
+  }
+  for (const bool factors_in_memory : {false, true}) {
+    p.bias = true;
+    p.bias_stride = 37;
+    expect_right_as_planned(p, Numbers(p, 5), factors_in_memory, 0.0f, on);
+  }
 }
 
 TEST_P(Epilogues, AddABiasInOtherKernelsAndAfterSlices) {

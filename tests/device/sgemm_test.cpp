@@ -4,12 +4,14 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <set>
 #include <thread>
 
 #include "check/inputs.h"
 #include "check/oracle.h"
+#include "devices.h"
 #include "draw.h"
 #include "families/plan.h"
 #include "plan/lower.h"
@@ -76,6 +78,52 @@ TEST_P(SgemmOnHost, LargeBatchesOfSmallProducts) {
     wrong += c[i] != sum;
   }
   EXPECT_EQ(wrong, 0u) << "of " << c.size();
+}
+
+// Longer sums than a split, in whole ones and not, whatever else there is to D.
+TEST_P(SgemmOnHost, LongSumsHaveTheOwedBits) {
+  Draw draw(20261128);
+  for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{1, 1, 50'000},
+                                {33, 17, 4097},
+                                {70, 130, 8192},
+                                {4, 300, 12'289},
+                                {257, 3, 9001}}) {
+    for (int ops = 0; ops < 4; ++ops) {
+      constexpr const char* all_ops[] = {"NN", "TN", "NT", "TT"};
+      Problem p = problem_of(m, n, k, all_ops[ops], 3);
+      p.beta = draw.one_of({0.0f, 0.0f, 1.0f, -0.5f});
+      p.alpha = draw.one_of({1.0f, 1.0f, 0.7f});
+      p.level = Reproducibility::everywhere;
+      const HostProblem host = random_problem(p, Distribution::signed_unit, 5);
+      std::vector<float> c = host.c;
+      context_->sgemm(request_of(p), host.a.data(), host.b.data(), c.data());
+      EXPECT_TRUE(Oracle(p, host.a, host.b, host.c).compare(c).exact())
+          << m << " " << n << " " << k << " " << ops << " " << p.alpha << " " << p.beta;
+    }
+  }
+}
+
+// The oracle by five lines.
+TEST(Everywhere, SplitsAreAddedUpInAscendingOrder) {
+  Problem p = Problem::packed(3, 2, 2 * 4096 + 100, 0.7f, 0.5f);
+  p.level = Reproducibility::everywhere;
+  const HostProblem host = random_problem(p, Distribution::signed_unit, 9);
+  const Oracle oracle(p, host.a, host.b, host.c);
+  for (std::int64_t row = 0; row < 3; ++row) {
+    for (std::int64_t col = 0; col < 2; ++col) {
+      float sum = 0.0f;
+      for (std::int64_t from = 0; from < p.k; from += 4096) {
+        float chain = 0.0f;
+        for (std::int64_t k = from; k < std::min(from + 4096, p.k); ++k) {
+          chain = std::fma(host.a[static_cast<std::size_t>(k * 3 + row)],
+                           host.b[static_cast<std::size_t>(col * p.k + k)], chain);
+        }
+        sum = from == 0 ? chain : sum + chain;
+      }
+      const float scaled = 0.5f * host.c[static_cast<std::size_t>(col * 3 + row)];
+      EXPECT_EQ(oracle.expected(row, col), std::fma(0.7f, sum, scaled));
+    }
+  }
 }
 
 TEST_P(SgemmOnHost, NanAndInfinityStayInTheirRowAndColumn) {

@@ -74,7 +74,7 @@ TEST(Planner, ChoosesWhatCanRunForAnyProblemAndAsksOnlyForProgramsThatItNames) {
         EXPECT_EQ(plan.steps.at(plan.multiply).kernel, schedule.kernel);
         EXPECT_EQ(unsupported_reason(*schedule.kernel, device), std::nullopt);
         if (problem.level == Reproducibility::everywhere) {
-          EXPECT_EQ(schedule.splits, 1) << to_text(schedule);
+          EXPECT_EQ(schedule.splits, (problem.k + 4095) / 4096) << to_text(schedule);
           EXPECT_FALSE(schedule.kernel->reorders) << to_text(schedule);
         }
         EXPECT_TRUE(device.clusters || !schedule.clustered);
@@ -90,11 +90,11 @@ TEST(Planner, ChoosesWhatCanRunForAnyProblemAndAsksOnlyForProgramsThatItNames) {
   }
 }
 
-// A plan serves every call that differs in its factors only.
+// A plan serves every call that differs in its factors only. For sums that are kept in D, alpha is 1.
 TEST(Planner, DependsOnFactorsOnlyAsFarAsTheyAreZero) {
   const Planner planner(large_gpu());
   for (Problem problem : random_problems(50)) {
-    problem.alpha = 1.0f;
+    problem.alpha = problem.owed_splits() > 1 ? 3.0f : 1.0f;
     const std::string one = describe(plan_sgemm(problem, planner));
     problem.alpha = -0.37f;
     problem.beta *= 2.5f;
@@ -144,6 +144,53 @@ TEST(Schedule, KeepsTheOrderOfSumsAtTheLevelEverywhere) {
   EXPECT_THROW(schedule_for({&spec, {{"LANES", 32}}}, problem, large_gpu()), Error);
   EXPECT_NO_THROW(schedule_for({&spec, {{"LANES", 1}}}, problem, large_gpu()));
   EXPECT_THROW(schedule_for(sliced("pipelined", 2, false), problem, large_gpu()), Error);
+}
+
+// At the level everywhere, k is split at multiples of 4096, whatever the kernel and whoever adds the splits
+// up.
+TEST(Schedule, SplitsLongSumsAlikeAtTheLevelEverywhere) {
+  Problem problem = problem_of(64, 64, 2 * 4096 + 5, "NT");
+  problem.level = Reproducibility::everywhere;
+  for (const bool clustered : {false, true}) {
+    const Plan plan = plan_of(sliced("pipelined", 3, clustered), problem, gpu_with_clusters());
+    EXPECT_EQ(plan.steps.at(0).arguments.at(0).index(), StepArgument(StructArgument{}).index());
+    const auto sizes = std::get<StructArgument>(plan.steps.at(0).arguments.at(0)).as<GemmArguments>();
+    EXPECT_EQ(sizes.split_length, 4096);
+    EXPECT_EQ(plan.steps.at(0).geometry.groups[2], 3u);
+  }
+  for (const int wrong : {2, 4}) {
+    EXPECT_THROW(schedule_for(sliced("pipelined", wrong, false), problem, large_gpu()), Error);
+  }
+  // Without splits at once, a product for each, in D where that is all there is to D.
+  for (const char* kernel : {"pipelined", "general"}) {
+    const Plan plan = plan_of(sliced(kernel, 1, false), problem, large_gpu());
+    ASSERT_EQ(plan.steps.size(), 3u) << kernel;
+    EXPECT_TRUE(plan.workspace_bytes.empty());
+    for (int i = 0; i < 3; ++i) {
+      const auto sizes = std::get<StructArgument>(plan.steps[static_cast<std::size_t>(i)].arguments.at(0))
+                             .as<GemmArguments>();
+      EXPECT_EQ(sizes.K, i < 2 ? 4096 : 5);
+      EXPECT_EQ(sizes.a.offset, i * 4096 * problem.lda);
+      EXPECT_EQ(sizes.b.offset, i * 4096 * problem.ldb);
+      EXPECT_EQ(sizes.beta, i == 0 ? 0.0f : 1.0f);
+    }
+    problem.beta = 2.0f;
+    EXPECT_EQ(plan_of(sliced(kernel, 1, false), problem, large_gpu()).steps.size(), 4u);
+    problem.no_workspace = true;
+    EXPECT_THROW(plan_of(sliced(kernel, 1, false), problem, large_gpu()), Error);
+    problem.no_workspace = false;
+    problem.beta = 0.0f;
+  }
+}
+
+// Splits of kernels that split k begin at a multiple of their tile.
+TEST(Schedule, OwesSplitsThatAreWholeTiles) {
+  for (const Tuning& tuning : tunings_for_gpus()) {
+    for (const Calibration& each : tuning.calibrations) {
+      const Variant& kernel = variant_of(*each.spec, resolve(*each.spec, each.tunables));
+      EXPECT_EQ(everywhere_split % each.spec->family->split_multiple(kernel.tile), 0) << each.spec->name;
+    }
+  }
 }
 
 TEST(Schedule, IsReadAsItIsWritten) {
@@ -214,8 +261,8 @@ TEST(CostModel, KnowsThatClustersDoNotFillTheDevice) {
   Tuning tuning;
   tuning.clusters = {16, 120};
   const auto waves = [&](double groups, std::int64_t splits) {
-    return std::lround(1e3 * predicted(calibration, Problem::packed(64, 64, 64), groups, {splits, splits > 1},
-                                       tuning, gpu_with_clusters()));
+    return std::lround(1e3 * predicted(calibration, Problem::packed(64, 64, 64), groups,
+                                       {splits, AddedBy::cluster}, tuning, gpu_with_clusters()));
   };
   EXPECT_EQ(waves(132, 1), 1);
   EXPECT_EQ(waves(133, 1), 2);
@@ -236,9 +283,9 @@ TEST(CostModel, HasMemoryAsAFloor) {
   // Splits are added up by another step, or in clusters.
   const Problem small = Problem::packed(64, 64, 4000);
   const double alone = predicted(calibration, small, 4, {}, tuning);
-  const double clustered = predicted(calibration, small, 4, {4, true}, tuning);
+  const double clustered = predicted(calibration, small, 4, {4, AddedBy::cluster}, tuning);
   EXPECT_GT(clustered, alone);
-  EXPECT_GT(predicted(calibration, small, 4, {4, false}, tuning), clustered);
+  EXPECT_GT(predicted(calibration, small, 4, {4, AddedBy::step}, tuning), clustered);
 }
 
 TEST(Tuning, IsCalculatedForAGpuThatNobodyMeasured) {

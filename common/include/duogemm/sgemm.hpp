@@ -22,9 +22,10 @@ enum class Transpose { no, yes };
 
 // The same call is promised to answer one of these.
 //   run_to_run   the same bits every time on the same device
-//   everywhere   the same bits on every device, through every runtime, from every kernel: each element is one
-//   chain of
-//                fused multiply-adds in ascending k from zero, ended by fma(alpha, sum, beta * c)
+//   everywhere   the same bits on every device, through every runtime, from every kernel, whatever m, n and
+//                the batch are. k is split at multiples of 4096. Each split is one chain of fused
+//                multiply-adds in ascending k from zero; the splits are added up in ascending order, and
+//                fma(alpha, sum, beta * c) follows, or alpha * sum where beta is 0
 enum class Reproducibility { run_to_run, everywhere };
 
 // The products may be computed with one of these. It is a permission: the library computes in FP32 all the

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,39 @@
 #include "system/log.h"
 
 namespace duogemm::blas {
+namespace {
+
+// Null where it is not set, or empty.
+const char* variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr || *value == '\0' ? nullptr : value;
+}
+
+Asked read_environment() {
+  Asked asked;
+  try {
+    if (const char* const name = variable("DUOGEMM_PRECISION")) {
+      asked.precision = parse_precision("DUOGEMM_PRECISION", name);
+    }
+  } catch (const Error& error) {
+    warn_line(std::string(error.what()) + "; fp32 is used");
+  }
+  const char* const level = variable("DUOGEMM_LEVEL");
+  if (level != nullptr && std::strcmp(level, "everywhere") == 0) {
+    asked.level = Reproducibility::everywhere;
+  } else if (level != nullptr && std::strcmp(level, "run_to_run") != 0) {
+    warn_line(std::string("DUOGEMM_LEVEL is '") + level +
+              "'; it must be run_to_run or everywhere; run_to_run is used");
+  }
+  if (asked.level == Reproducibility::everywhere && asked.precision != Precision::fp32) {
+    warn_line(std::string("DUOGEMM_PRECISION is ") + to_text(asked.precision) +
+              "; it must be fp32 at the level everywhere; fp32 is used");
+    asked.precision = Precision::fp32;
+  }
+  return asked;
+}
+
+}  // namespace
 
 void* find_next(const char* name, std::span<const char* const> files) {
   if (void* const found = find_in_linkers_order(name)) {
@@ -31,14 +65,9 @@ void* find_next(const char* name, std::span<const char* const> files) {
   return nullptr;
 }
 
-Precision permitted_precision() {
-  const char* name = std::getenv("DUOGEMM_PRECISION");
-  try {
-    return name == nullptr || *name == '\0' ? Precision::fp32 : parse_precision("DUOGEMM_PRECISION", name);
-  } catch (const Error& error) {
-    warn_line(std::string(error.what()) + "; fp32 is used");
-    return Precision::fp32;
-  }
+const Asked& asked_by_environment() {
+  static const Asked asked = read_environment();
+  return asked;
 }
 
 }  // namespace duogemm::blas

@@ -12,7 +12,12 @@ namespace duogemm::blas {
 // that the system can load. Null where there is none.
 void* find_next(const char* name, std::span<const char* const> files);
 
-// What DUOGEMM_PRECISION names, as callers cannot say it. One that is none is complained about, and is fp32.
-Precision permitted_precision();
+// What DUOGEMM_PRECISION and DUOGEMM_LEVEL ask for, as callers cannot say it; asked once. What cannot be is
+// complained about, and fp32 or run_to_run.
+struct Asked {
+  Precision precision = Precision::fp32;
+  Reproducibility level = Reproducibility::run_to_run;
+};
+const Asked& asked_by_environment();
 
 }  // namespace duogemm::blas

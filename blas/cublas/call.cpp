@@ -103,8 +103,9 @@ Outcome serve(Call call, cudaStream_t stream, const cuda::Workspace& lent) {
   if (outcome.passed_on) {
     return outcome;
   }
-  static const Precision precision = blas::permitted_precision();
-  call.problem.precision = precision;
+  const blas::Asked& asked = blas::asked_by_environment();
+  call.problem.precision = asked.precision;
+  call.problem.level = asked.level;
   if (call.device_scalars) {
     call.epilogue.alpha = static_cast<const float*>(call.alpha);
     call.epilogue.beta = static_cast<const float*>(call.beta);

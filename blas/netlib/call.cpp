@@ -119,9 +119,10 @@ Context* shared_device() {
 }
 
 void multiply(Context& device, const Call& call) {
-  static const Precision precision = permitted_precision();
+  const Asked& asked = asked_by_environment();
   Sgemm problem = call.problem;
-  problem.precision = precision;
+  problem.precision = asked.precision;
+  problem.level = asked.level;
   device.sgemm(problem, call.a, call.b, call.c);
 }
 

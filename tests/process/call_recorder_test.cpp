@@ -288,10 +288,22 @@ TEST_F(RecordedCalls, OfCppAreThoseThatWereServed) {
 }
 
 // The drop-in BLAS reads once what it permits.
-TEST_F(RecordedCalls, OfBlasInThePrecisionOfTheEnvironment) {
-  for (const auto& [value, permitted] : {std::pair("f16x3", "f16x3"), {"tf32", "fp32"}, {"", "fp32"}}) {
-    record([value = value] {
-      setenv("DUOGEMM_PRECISION", value, 1);
+TEST_F(RecordedCalls, OfBlasAsTheEnvironmentAsks) {
+  struct Case {
+    const char *precision, *level, *permitted, *asked, *complaint;
+  };
+  for (const Case& each :
+       {Case{"f16x3", "", "f16x3", "run_to_run", ""},
+        {"tf32", "run_to_run", "fp32", "run_to_run",
+         "duogemm: DUOGEMM_PRECISION is 'tf32'; it must be fp32, bf16x6 or f16x3; fp32 is used\n"},
+        {"", "everywhere", "fp32", "everywhere", ""},
+        {"f16x3", "everywhere", "fp32", "everywhere",
+         "duogemm: DUOGEMM_PRECISION is f16x3; it must be fp32 at the level everywhere; fp32 is used\n"},
+        {"", "bitwise", "fp32", "run_to_run",
+         "duogemm: DUOGEMM_LEVEL is 'bitwise'; it must be run_to_run or everywhere; run_to_run is used\n"}}) {
+    record([&each] {
+      setenv("DUOGEMM_PRECISION", each.precision, 1);
+      setenv("DUOGEMM_LEVEL", each.level, 1);
       void* const library = dlopen(DUOGEMM_BLAS, RTLD_NOW);
       ASSERT_NE(library, nullptr) << dlerror();
       using Sgemm = void (*)(const char*, const char*, const int*, const int*, const int*, const float*,
@@ -307,11 +319,9 @@ TEST_F(RecordedCalls, OfBlasInThePrecisionOfTheEnvironment) {
       }
     });
     ASSERT_EQ(calls().size(), 1u);
-    EXPECT_EQ(calls().front().value("precision", "fp32"), permitted);
-    EXPECT_EQ(contents_of(errors_),
-              std::string(value) == "tf32"
-                  ? "duogemm: DUOGEMM_PRECISION is 'tf32'; it must be fp32, bf16x6 or f16x3; fp32 is used\n"
-                  : "");
+    EXPECT_EQ(calls().front().value("precision", "fp32"), each.permitted);
+    EXPECT_EQ(calls().front().value("level", "run_to_run"), each.asked);
+    EXPECT_EQ(contents_of(errors_), each.complaint);
   }
 }
 

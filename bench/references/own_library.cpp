@@ -94,8 +94,9 @@ class OtherKernels final : public ReferenceLibrary {
 
 // The program's own, or the one that the system's loader finds.
 std::unique_ptr<ReferenceLibrary> make_drop_in(const std::string& device, Precision precision) {
-  set_environment("DUOGEMM_DEVICE", device);  // BLAS's calls name neither
+  set_environment("DUOGEMM_DEVICE", device);  // BLAS's calls name none of these
   set_environment("DUOGEMM_PRECISION", to_text(precision));
+  set_environment("DUOGEMM_LEVEL", "run_to_run");
   const SharedLibrary library({drop_in_library(drop_in_blas).value_or(drop_in_blas).string()});
   if (!library.is_open()) {
     throw Error(Status::unsupported,

@@ -222,7 +222,8 @@ void Trial::plan(const Entry& entry, const Session& session, Row& row, std::opti
   // A long sum of the library's own choice, at the level `everywhere`, is split where rungs' is not.
   const bool splits = entry.is_split || (entry.setting.planned && problem_.k > everywhere_split);
   row.is_chain = session.fuses_ && !splits && !(is_rung ? reorders(entry.setting) : kernel.reorders);
-  row.support_steps = plan.steps.size() - 1;
+  row.support_steps = static_cast<std::size_t>(
+      std::ranges::count_if(plan.steps, [&](const Step& step) { return step.kernel != &kernel; }));
   std::ranges::transform(plan.steps, std::back_inserter(row.launched),
                          [](const Step& step) { return step.kernel->spec->name; });
   if (entry.is_own) {

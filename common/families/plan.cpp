@@ -17,7 +17,7 @@ KernelSpec reduce() {
     return tiles_in_line(m * n, at(t, "GROUP") / at(t, "ITEMS"), 1, 1, at(t, "GROUP"));
   };
   spec.local_bytes = [](const Tunables& t) {
-    constexpr std::size_t at_once = 8;
+    constexpr std::size_t at_once = 8;  // AT_ONCE of the kernel
     return at(t, "ITEMS") == 1 ? 0 : sizeof(float) * at_once * static_cast<std::size_t>(at(t, "GROUP"));
   };
   return spec;

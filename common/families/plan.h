@@ -77,6 +77,10 @@ Problem packed(const Problem& problem, bool pack_a, bool pack_b);
 // one after the other, those of one member of the batch together.
 Problem partial_sums(const KernelSpec& spec, const Problem& problem, std::int64_t splits);
 
+// A split that is launched for itself, of which all but the last have as much of k. What the splits add up to
+// is kept in C if that is all there is to C, and in a workspace otherwise.
+Problem turn_of(const Problem& problem);
+
 // Each of `splits` splits but the last takes that much of k.
 std::int64_t split_length(const Variant& kernel, const Problem& problem, std::int64_t splits);
 

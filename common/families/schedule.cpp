@@ -32,7 +32,7 @@ void require_possible(const ScheduleRequest& request, const Problem& p, const De
   const Family& family = *request.spec->family;
   if (request.splits > 1 && !may_split(*request.spec, p)) {
     reject("slices=" + std::to_string(request.splits) +
-           ": k is split by kernels that can, at the level run_to_run or from " +
+           ": k is split by kernels that can, at the level everywhere from " +
            std::to_string(everywhere_split + 1) + " k on, and not for batches by lists");
   }
   if (request.splits > 1 && p.level == Reproducibility::everywhere && request.splits != p.owed_splits()) {
@@ -147,15 +147,19 @@ Schedule schedule_for(const ScheduleRequest& request, const Problem& problem, co
   if (request.splits > 1 && !request.clustered) {
     inner = partial_sums(*request.spec, inner, splits_of(request, problem));
   }
+  const std::int64_t owed = problem.owed_splits();
+  const bool in_turn = owed > request.splits;
+  if (in_turn) {
+    inner = turn_of(inner);
+  }
   const Variant& kernel = request.spec->family->variant(*request.spec, request.tunables, inner);
   if (const auto reason = unsupported_reason(kernel, device)) {
     throw Error(Status::unsupported, *reason);
   }
-  const std::int64_t owed = problem.owed_splits();
   return {.kernel = &kernel,
           .splits = std::max(request.splits, owed),
           .clustered = request.clustered,
-          .in_turn = owed > request.splits,
+          .in_turn = in_turn,
           .pack_a = request.pack_a,
           .pack_b = request.pack_b};
 }
@@ -184,6 +188,19 @@ Problem partial_sums(const KernelSpec& spec, const Problem& problem, std::int64_
   p.c_aligned = true;
   p.addend_apart = false;
   p.c_padded = spec.family->pads_partial_sums();
+  return p;
+}
+
+Problem turn_of(const Problem& problem) {
+  Problem p = problem;
+  p.k = std::min(problem.k, everywhere_split);
+  p.alpha = 1.0f;
+  p.addend_apart = false;
+  if (!problem.sums_in_c()) {
+    p.ldc = p.m;
+    p.c_stride = count_elements("the sums", {p.m, p.n});
+    p.c_aligned = true;
+  }
   return p;
 }
 

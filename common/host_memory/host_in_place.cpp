@@ -78,7 +78,8 @@ class InPlace final : public HostCall {
     static inline thread_local bool gone_ = false;
   };
 
-  // Tells whether the two differ in nothing that a plan depends on (see `key` in runtime/runtime.cpp).
+  // Tells whether the two differ in nothing that a plan of one step depends on (see `key` in
+  // runtime/runtime.cpp).
   static bool alike(const Sgemm& a, const Sgemm& b) {
     return a.m == b.m && a.n == b.n && a.k == b.k && a.lda == b.lda && a.ldb == b.ldb && a.ldc == b.ldc &&
            a.a_op == b.a_op && a.b_op == b.b_op && a.batch == b.batch && a.a_stride == b.a_stride &&

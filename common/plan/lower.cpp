@@ -155,7 +155,7 @@ Plan lower_in_turn(const Schedule& schedule, const Problem& problem, const Devic
                                          std::to_string(most_in_turn * everywhere_split) +
                                          " at the level everywhere, except where a GPU splits it");
   }
-  const bool in_d = problem.alpha == 1.0f && problem.beta == 0.0f;
+  const bool in_d = problem.sums_in_c();
   if (!in_d && problem.no_workspace) {
     throw Error(Status::out_of_memory, "there is no memory for the sums of a product of more than " +
                                            std::to_string(everywhere_split) +
@@ -164,14 +164,7 @@ Plan lower_in_turn(const Schedule& schedule, const Problem& problem, const Devic
   Schedule one = schedule;
   one.splits = 1;
   one.in_turn = false;
-  Problem part = problem;
-  part.alpha = 1.0f;
-  part.addend_apart = false;
-  if (!in_d) {
-    part.ldc = round_up(problem.m, 4);
-    part.c_stride = count_elements("the sums", {part.ldc, problem.n});
-    part.c_aligned = part.c_padded = true;
-  }
+  Problem part = turn_of(problem);
   Plan plan;
   Operand sums = operand_c;
   for (std::int64_t from = 0; from < problem.k; from += everywhere_split) {

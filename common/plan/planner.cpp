@@ -132,9 +132,10 @@ std::optional<Schedule> Planner::forced(const Problem& problem) const {
   request.pack_b = request.pack_b && may_pack(*request.spec, problem);
   Problem anyhow = problem;
   anyhow.level = Reproducibility::run_to_run;
-  const bool keeps_level = problem.level == Reproducibility::run_to_run ||
-                           !schedule_for(request, anyhow, device_).kernel->reorders;
-  return keeps_level ? std::optional(schedule_for(request, problem, device_)) : std::nullopt;
+  const bool reorders = schedule_for(request, anyhow, device_).kernel->reorders;
+  return reorders && problem.level == Reproducibility::everywhere
+             ? std::nullopt
+             : std::optional(schedule_for(request, problem, device_));
 }
 
 std::optional<Schedule> Planner::tuned(const Problem& problem) const {

@@ -179,7 +179,7 @@ class Planner::Search {
         }
         continue;
       }
-      if (owed_ <= most_in_turn) {
+      if (owed_ <= most_in_turn && (problem_.sums_in_c() || !problem_.no_workspace)) {
         add_way({&candidate, owed, AddedBy::turns, groups, 0.0}, operands);
       }
       if (by_clusters && owed_ <= most_in_cluster) {
@@ -269,7 +269,8 @@ class Planner::Search {
   // A CPU's kernel with blocks that the problem fills; false where the device has no such program.
   bool fit(Schedule& schedule) const {
     const Variant& measured = *schedule.kernel;
-    schedule.kernel = &measured.spec->family->variant(*measured.spec, measured.tunables, problem_);
+    schedule.kernel = &measured.spec->family->variant(*measured.spec, measured.tunables,
+                                                      schedule.in_turn ? turn_of(problem_) : problem_);
     return !unsupported_reason(*schedule.kernel, planner_.device_);
   }
 

@@ -108,7 +108,7 @@ void require_results_apart(const Problem& p) {
   }
 }
 
-// Only a sum in FP32 is the same chain everywhere.
+// Only sums in FP32 are the same everywhere.
 void require_precision_of_level(const Problem& p) {
   if (p.level == Reproducibility::everywhere && p.precision != Precision::fp32) {
     reject(std::string("precision is ") + to_text(p.precision) + "; it must be fp32 at the level everywhere");

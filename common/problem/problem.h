@@ -61,6 +61,9 @@ struct Problem : Sgemm {
                                                 : 1;
   }
 
+  // Sums over splits can be kept in C: there is no more to it.
+  bool sums_in_c() const { return alpha == 1.0f && beta == 0.0f; }
+
   // Floating-point operations of the products; a multiply-add counts as two.
   double flops() const {
     return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) *

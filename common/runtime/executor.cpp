@@ -113,10 +113,12 @@ void PreparedPlan::enqueue(Queue& queue, const Operands& operands, const Workspa
 
 void PreparedPlan::enqueue_multiply(Queue& queue, const Operands& operands, const Workspaces& workspaces,
                                     const Scalars& scalars) const {
-  for (const PreparedStep& step : steps_) {
-    if (step.kernel == steps_[multiply_].kernel) {
-      queue.barrier(step.awaits);
-      enqueue(step, queue, operands, workspaces, scalars);
+  for (std::size_t i = multiply_; i < steps_.size(); ++i) {
+    if (steps_[i].kernel == steps_[multiply_].kernel) {
+      if (i > multiply_) {
+        queue.barrier(steps_[i].awaits);
+      }
+      enqueue(steps_[i], queue, operands, workspaces, scalars);
     }
   }
 }

@@ -91,12 +91,18 @@ def test_beta_0_does_not_read_out(random):
     expect_product(duogemm.matmul(a, b, out=out), a, b)
 
 
-def test_same_bits_everywhere(random):
-    a, b = random(6, 50), random(50, 3)
-    chain = numpy.zeros((6, 3))
-    for k in range(50):  # a product of floats is exact in double, and one addition is rounded twice only in rare cases
-        chain = (a[:, k : k + 1].astype("float64") * b[k] + chain).astype("float32").astype("float64")
-    assert (duogemm.matmul(a, b, level="everywhere") == chain).all()
+@pytest.mark.parametrize("length", (50, 4096, 9000))
+def test_same_bits_everywhere(random, length):
+    """Whatever else is multiplied at once."""
+    a, b = random(6, length), random(length, 3)
+    total = numpy.zeros((6, 3), "float32")
+    for first in range(0, length, 4096):
+        chain = numpy.zeros((6, 3))
+        for k in range(first, min(first + 4096, length)):  # exact in double, but for one addition, seldom rounded twice
+            chain = (a[:, k : k + 1].astype("float64") * b[k] + chain).astype("float32").astype("float64")
+        total += chain.astype("float32")
+    assert (duogemm.matmul(a, b, level="everywhere") == total).all()
+    assert (duogemm.matmul(a[2:3], b, level="everywhere") == total[2]).all()
 
 
 def test_broadcast_batch_without_copy(random):

@@ -123,7 +123,7 @@ class CublasDropIn : public CudaDeviceTest {
         const auto [problem, swapped] = to_column_major(request);
         float* const first = device_a.data() + a.begin;
         float* const second = device_b.data() + b.begin;
-        if (request.level == Reproducibility::everywhere) {  // which cuBLAS's callers cannot ask for
+        if (request.level == Reproducibility::everywhere) {  // which calls of cuBLAS do not ask for
           cuda::sgemm(stream_, request, first, second, device_c.data() + c.begin);
         } else {
           EXPECT_EQ(

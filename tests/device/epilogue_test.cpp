@@ -81,7 +81,7 @@ float activated(Activation function, float x) {
   return x;
 }
 
-// Gives C with its guard bands, by the one chain of multiply-adds of the level `everywhere`. The
+// Gives C with its guard bands, by the chains of multiply-adds of the level `everywhere`. The
 // factors are those of `x`.
 std::vector<float> right_result(const Problem& p, const Numbers& x) {
   std::vector<float> c = x.c;
@@ -301,6 +301,12 @@ TEST(Plan, NeedsNoWorkspaceWhereThereIsNone) {
     }
   }
   EXPECT_GE(needed, 4);
+  // Clusters add splits up that would be kept in a workspace in turn.
+  Problem owed = problem_of(64, 64, 3 * everywhere_split, "TN");
+  owed.level = Reproducibility::everywhere;
+  owed.beta = 1.0f;
+  owed.no_workspace = true;
+  EXPECT_TRUE(plan_sgemm(owed, hopper()).workspace_bytes.empty());
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, Epilogues, ::testing::ValuesIn(test_devices()), device_name);

@@ -80,27 +80,47 @@ TEST_P(SgemmOnHost, LargeBatchesOfSmallProducts) {
   EXPECT_EQ(wrong, 0u) << "of " << c.size();
 }
 
-// Longer sums than a split, in whole ones and not, whatever else there is to D.
+// Longer sums than a split, in whole ones and not, whatever else there is to C.
 TEST_P(SgemmOnHost, LongSumsHaveTheOwedBits) {
-  Draw draw(20261128);
-  for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{1, 1, 50'000},
-                                {33, 17, 4097},
-                                {70, 130, 8192},
-                                {4, 300, 12'289},
-                                {257, 3, 9001}}) {
-    for (int ops = 0; ops < 4; ++ops) {
-      constexpr const char* all_ops[] = {"NN", "TN", "NT", "TT"};
-      Problem p = problem_of(m, n, k, all_ops[ops], 3);
-      p.beta = draw.one_of({0.0f, 0.0f, 1.0f, -0.5f});
-      p.alpha = draw.one_of({1.0f, 1.0f, 0.7f});
-      p.level = Reproducibility::everywhere;
-      const HostProblem host = random_problem(p, Distribution::signed_unit, 5);
-      std::vector<float> c = host.c;
-      context_->sgemm(request_of(p), host.a.data(), host.b.data(), c.data());
-      EXPECT_TRUE(Oracle(p, host.a, host.b, host.c).compare(c).exact())
-          << m << " " << n << " " << k << " " << ops << " " << p.alpha << " " << p.beta;
+  for (const auto& [m, n, k, gap] : {std::array<std::int64_t, 4>{1, 1, 50'000, 3},
+                                     {1, 7, 4097, 0},
+                                     {1, 300, 8200, 2},
+                                     {33, 17, 4097, 3},
+                                     {70, 130, 8192, 3},
+                                     {4, 300, 12'289, 0},
+                                     {257, 3, 9001, 1}}) {
+    for (const char* ops : {"NN", "TN", "NT", "TT"}) {
+      for (const auto& [alpha, beta] : {std::pair(1.0f, 0.0f), {1.0f, 1.0f}, {2.0f, 0.0f}, {0.7f, -0.5f}}) {
+        Problem p = problem_of(m, n, k, ops, gap);
+        p.alpha = alpha;
+        p.beta = beta;
+        p.level = Reproducibility::everywhere;
+        const HostProblem host = random_problem(p, Distribution::signed_unit, 5);
+        std::vector<float> c = host.c;
+        context_->sgemm(request_of(p), host.a.data(), host.b.data(), c.data());
+        EXPECT_TRUE(Oracle(p, host.a, host.b, host.c).compare(c).exact())
+            << m << " " << n << " " << k << " " << ops << " " << p.ldc << " " << alpha << " " << beta;
+      }
     }
   }
+}
+
+// The same where the members of a batch are listed, and share an A.
+TEST_P(SgemmOnHost, LongSumsOfListedBatchesHaveTheOwedBits) {
+  Problem p = problem_of(19, 5, 4100, "TN", 1);
+  p.level = Reproducibility::everywhere;
+  p.beta = 0.5f;
+  const HostProblem one = random_problem(p, Distribution::signed_unit, 6);
+  const HostProblem other = random_problem(p, Distribution::signed_unit, 7);
+  std::vector<float> c[] = {one.c, other.c};
+  const float* const a[] = {one.a.data(), one.a.data()};
+  const float* const b[] = {one.b.data(), other.b.data()};
+  float* const results[] = {c[0].data(), c[1].data()};
+  Sgemm request = request_of(p);
+  request.batch = 2;
+  context_->sgemm_batched(request, a, b, results);
+  EXPECT_TRUE(Oracle(p, one.a, one.b, one.c).compare(c[0]).exact());
+  EXPECT_TRUE(Oracle(p, one.a, other.b, other.c).compare(c[1]).exact());
 }
 
 // The oracle by five lines.

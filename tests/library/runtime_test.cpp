@@ -94,6 +94,20 @@ constexpr Change changes[] = {{"m", [](Problem& p) { p.m = 7; }},
                               {"alpha", [](Problem& p) { p.alpha = 0.0f; }},
                               {"beta", [](Problem& p) { p.beta = 0.0f; }}};
 
+// Sums over splits that are kept in C serve no other factors.
+TEST_F(Plans, OfLongSumsAtTheLevelEverywhereAreForAlphaOneOrForOthers) {
+  faults_.idle = true;
+  Problem problem = Problem::packed(8, 8, 5000);
+  problem.level = Reproducibility::everywhere;
+  std::size_t plans = 0;
+  for (const float alpha : {1.0f, 3.0f, 1.0f, -2.0f}) {
+    problem.alpha = alpha;
+    multiply(problem);
+    plans = alpha == -2.0f ? plans : std::min<std::size_t>(plans + 1, 2);
+    EXPECT_EQ(runtime_.plans(), plans) << alpha;
+  }
+}
+
 TEST_F(Plans, ServeNoProblemThatDiffersInAnythingElse) {
   faults_.idle = true;
   Problem first = Problem::packed(8, 8, 8, 1.0f, 2.0f);

@@ -1,4 +1,4 @@
-// What was measured of an H100 and an H200 serves other NVIDIA devices.
+// What was measured of an H200 serves other NVIDIA devices.
 #include "plan/scaling.h"
 
 #include <gtest/gtest.h>

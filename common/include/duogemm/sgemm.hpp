@@ -35,7 +35,7 @@ enum class Reproducibility { run_to_run, everywhere };
 //   fp32    fused multiply-adds in FP32
 //   bf16x6  tensor cores: three BF16 split terms of a number, and the six largest of their nine products
 //   f16x3   tensor cores: two scaled FP16 split terms of one, and the three largest of their four products
-// The last two are not the chain that the level `everywhere` promises, and are refused there.
+// The last two do not add up as the level `everywhere` promises, and are refused there.
 enum class Precision { fp32, bf16x6, f16x3 };
 
 // A function of each element of a result: none; relu, which is max(x, 0); or gelu, which is

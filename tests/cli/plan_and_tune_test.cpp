@@ -35,7 +35,7 @@ TEST_F(ProgramOnADevice, TellsItsPlan) {
   // There is a prediction where there is a cost model: not on CPUs.
   EXPECT_FALSE(matches(said, " -  ")) << said;
   expect_all_refused(
-      {{"plan --size 100 --level everywhere --force pipelined:slices=4", {"slices=4", "run_to_run"}}});
+      {{"plan --size 100 --level everywhere --force pipelined:slices=4", {"slices=4", "everywhere", "4097"}}});
 }
 
 TEST_F(ProgramOnADevice, TellsWhatACallRunsAndInWhichPrecision) {

@@ -7,7 +7,9 @@
 #include <array>
 #include <cmath>
 #include <set>
+#include <span>
 #include <thread>
+#include <utility>
 
 #include "check/inputs.h"
 #include "check/oracle.h"
@@ -82,15 +84,19 @@ TEST_P(SgemmOnHost, LargeBatchesOfSmallProducts) {
 
 // Longer sums than a split, in whole ones and not, whatever else there is to C.
 TEST_P(SgemmOnHost, LongSumsHaveTheOwedBits) {
+  using Factors = std::pair<float, float>;
+  constexpr std::array<Factors, 4> factors = {{{1.0f, 0.0f}, {1.0f, 1.0f}, {2.0f, 0.0f}, {0.7f, -0.5f}}};
+  const std::span<const Factors> all = factors;
+  std::size_t turn = 0;
   for (const auto& [m, n, k, gap] : {std::array<std::int64_t, 4>{1, 1, 50'000, 3},
                                      {1, 7, 4097, 0},
                                      {1, 300, 8200, 2},
                                      {33, 17, 4097, 3},
-                                     {70, 130, 8192, 3},
-                                     {4, 300, 12'289, 0},
-                                     {257, 3, 9001, 1}}) {
+                                     {70, 30, 8192, 3},
+                                     {4, 100, 12'289, 0},
+                                     {257, 3, 4200, 1}}) {
     for (const char* ops : {"NN", "TN", "NT", "TT"}) {
-      for (const auto& [alpha, beta] : {std::pair(1.0f, 0.0f), {1.0f, 1.0f}, {2.0f, 0.0f}, {0.7f, -0.5f}}) {
+      for (const auto& [alpha, beta] : m == 1 ? all : all.subspan(turn++ % 4, 1)) {
         Problem p = problem_of(m, n, k, ops, gap);
         p.alpha = alpha;
         p.beta = beta;
@@ -102,6 +108,7 @@ TEST_P(SgemmOnHost, LongSumsHaveTheOwedBits) {
             << m << " " << n << " " << k << " " << ops << " " << p.ldc << " " << alpha << " " << beta;
       }
     }
+    ++turn;  // with other ops for the next sizes
   }
 }
 
@@ -123,6 +130,9 @@ TEST_P(SgemmOnHost, LongSumsOfListedBatchesHaveTheOwedBits) {
   EXPECT_TRUE(Oracle(p, one.a, other.b, other.c).compare(c[1]).exact());
 }
 
+// Rounds once, where MinGW's std::fma rounds twice: a product of floats is exact.
+float fused(float a, float b, float c) { return static_cast<float>(static_cast<long double>(a) * b + c); }
+
 // The oracle by five lines.
 TEST(Everywhere, SplitsAreAddedUpInAscendingOrder) {
   Problem p = Problem::packed(3, 2, 2 * 4096 + 100, 0.7f, 0.5f);
@@ -135,13 +145,13 @@ TEST(Everywhere, SplitsAreAddedUpInAscendingOrder) {
       for (std::int64_t from = 0; from < p.k; from += 4096) {
         float chain = 0.0f;
         for (std::int64_t k = from; k < std::min(from + 4096, p.k); ++k) {
-          chain = std::fma(host.a[static_cast<std::size_t>(k * 3 + row)],
-                           host.b[static_cast<std::size_t>(col * p.k + k)], chain);
+          chain = fused(host.a[static_cast<std::size_t>(k * 3 + row)],
+                        host.b[static_cast<std::size_t>(col * p.k + k)], chain);
         }
         sum = from == 0 ? chain : sum + chain;
       }
       const float scaled = 0.5f * host.c[static_cast<std::size_t>(col * 3 + row)];
-      EXPECT_EQ(oracle.expected(row, col), std::fma(0.7f, sum, scaled));
+      EXPECT_EQ(oracle.expected(row, col), fused(0.7f, sum, scaled));
     }
   }
 }

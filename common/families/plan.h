@@ -23,7 +23,7 @@ namespace duogemm {
 inline constexpr std::int64_t most_in_cluster = 8;
 
 // More splits of k are not launched one after the other.
-inline constexpr std::int64_t most_in_turn = std::int64_t{1} << 16;
+inline constexpr std::int64_t most_in_turn = std::int64_t{1} << 14;
 
 struct Schedule {
   const Variant* kernel = nullptr;     // that multiplies

@@ -34,7 +34,15 @@ constexpr std::array<KindName, kinds> kind_names = {{
     {"control", "control"},
 }};
 
-Json loop_json(const MainLoop& loop) {
+// Of machine code alone it is known.
+Json code_bytes(const Explanation& e) {
+  constexpr std::size_t instruction = 16;  // from compute capability 7.0 on
+  const bool known = e.artefacts.language == "SASS" && e.device.compute_capability >= 70;
+  return known ? Json(e.loop->last - e.loop->first + instruction) : Json(nullptr);
+}
+
+Json loop_json(const Explanation& e) {
+  const MainLoop& loop = *e.loop;
   Json kinds_json = Json::object();
   for (std::size_t i = 0; i < kinds; ++i) {
     const Mix::Count& count = loop.mix.counts[i];
@@ -43,6 +51,9 @@ Json loop_json(const MainLoop& loop) {
   return {{"first", loop.first},
           {"last", loop.last},
           {"inner_trips", loop.inner_trips},
+          {"code_bytes", code_bytes(e)},
+          {"reusing", e.artefacts.language == "SASS" ? Json(loop.mix.reusing) : Json(nullptr)},
+          {"longest_gap", loop.longest_gap},
           {"multiply_adds", loop.mix.multiply_adds},
           {"instructions", loop.mix.instructions()},
           {"kinds", kinds_json}};
@@ -96,7 +107,7 @@ Json explanation_json(const Explanation& e) {
           {"resources", resources_json(e)},
           {"language", e.artefacts.language},
           {"missing", e.artefacts.missing},
-          {"loop", e.loop ? loop_json(*e.loop) : Json(nullptr)},
+          {"loop", e.loop ? loop_json(e) : Json(nullptr)},
           {"levels", list_of(e.roofline.levels, level)},
           {"bounds", list_of(e.roofline.bounds, bound)},
           {"tensor_cores", e.products > 0 ? tensor_cores_json(e) : Json(nullptr)},
@@ -179,6 +190,14 @@ std::vector<std::pair<std::string, Cell>> rows_for(const std::vector<Json>& expl
                                             loop["kinds"]["multiply_add"]["instructions"].get<double>();
                       return values > 1.0 ? number(values) : "";
                     }));
+  rows.emplace_back("  with an operand kept for the next, percent", member("/loop", [](const Json& loop) {
+                      return loop["reusing"].is_null()
+                                 ? ""
+                                 : tenths(100.0 * loop["reusing"].get<double>() /
+                                          loop["kinds"]["multiply_add"]["instructions"].get<double>());
+                    }));
+  rows.emplace_back("  most others between two", member("/loop/longest_gap"));
+  rows.emplace_back("code of the main loop", member("/loop/code_bytes", bytes_text));
   for (const char* name : {"local memory", "first cache", "loads", "shared cache", "memory"}) {
     rows.emplace_back(std::string("FLOP per byte, ") + name,
                       member_of("levels", name, "flops_per_byte", number));

@@ -72,6 +72,23 @@ const Loop* smallest_fetching_around(const Loop& inner, const std::vector<Loop>&
   return best;
 }
 
+// From the last multiply-add on, the loop begins again.
+std::size_t longest_gap(const Listing& listing, const Loop& loop) {
+  std::size_t before = 0, longest = 0, gap = 0;
+  bool any = false;
+  for (std::size_t i = loop.begin; i < loop.end; ++i) {
+    if (listing[i].kind != Kind::multiply_add) {
+      ++gap;
+      continue;
+    }
+    before = any ? before : gap;
+    longest = any ? std::max(longest, gap) : 0;
+    any = true;
+    gap = 0;
+  }
+  return std::max(longest, gap + before);
+}
+
 // Opcodes, with a space after them, in which the pattern is found are of the kind.
 struct Opcodes {
   Opcodes(Kind of, const char* text) : kind(of), pattern(text, std::regex::optimize) {}
@@ -287,6 +304,7 @@ Instruction read_instruction(const Language& language, const std::smatch& match,
                           kind_of(language, opcode, operands)};
   if (instruction.kind == Kind::multiply_add) {
     instruction.multiply_adds = language.multiply_adds(opcode, operands);
+    instruction.reuses = has(operands, ".reuse");
   }
   if (instruction.kind < Kind::shuffle) {
     instruction.bytes = language.bytes(instruction.kind, opcode, operands);
@@ -369,6 +387,7 @@ void Mix::add(const Instruction& instruction, double times) {
   const bool reads_memory = instruction.kind == Kind::multiply_add;
   (*this)[reads_memory ? Kind::global_load : instruction.kind].bytes += times * instruction.bytes;
   multiply_adds += times * instruction.multiply_adds;
+  reusing += instruction.reuses && instruction.kind == Kind::multiply_add ? times : 0.0;
 }
 
 std::optional<MainLoop> find_main_loop(const Listing& listing, double multiply_adds) {
@@ -379,7 +398,10 @@ std::optional<MainLoop> find_main_loop(const Listing& listing, double multiply_a
   }
   const Loop* outer = inner->fetches() ? nullptr : smallest_fetching_around(*inner, loops);
   const Loop& whole = outer ? *outer : *inner;
-  MainLoop result{listing[whole.begin].address, listing[whole.end - 1].address, 1.0, whole.mix};
+  MainLoop result{.first = listing[whole.begin].address,
+                  .last = listing[whole.end - 1].address,
+                  .longest_gap = longest_gap(listing, whole),
+                  .mix = whole.mix};
   if (outer) {
     const double inside = inner->mix.multiply_adds;
     const double trips = (multiply_adds - (outer->mix.multiply_adds - inside)) / inside;

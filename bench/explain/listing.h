@@ -33,6 +33,7 @@ struct Instruction {
   int multiply_adds = 0;                // of one work-item, its share of a block, or of one vector on a CPU
   int bytes = 0;                        // that it moves, likewise
   std::optional<std::size_t> target{};  // of a branch whose target is known
+  bool reuses = false;                  // SASS: an operand stays in the reuse cache for the next instruction
 };
 
 // The instructions of one kernel in the order of their addresses.
@@ -63,6 +64,7 @@ struct Mix {
   };
   std::array<Count, kinds> counts{};
   double multiply_adds = 0.0;
+  double reusing = 0.0;  // instructions that multiply and add, and keep an operand in the reuse cache
 
   Count& operator[](Kind kind) { return counts[static_cast<std::size_t>(kind)]; }
   const Count& operator[](Kind kind) const { return counts[static_cast<std::size_t>(kind)]; }
@@ -72,10 +74,11 @@ struct Mix {
 };
 
 struct MainLoop {
-  std::size_t first = 0;   // addresses of its first instruction and of the branch back
-  std::size_t last = 0;    //
-  double inner_trips = 1;  // how often the loop within it goes around for each of its iterations
-  Mix mix;                 // of one iteration, the inner loops' included
+  std::size_t first = 0;        // addresses of its first instruction and of the branch back
+  std::size_t last = 0;         //
+  double inner_trips = 1;       // how often the loop within it goes around for each of its iterations
+  std::size_t longest_gap = 0;  // the most instructions between two multiply-adds
+  Mix mix;                      // of one iteration, the inner loops' included
 };
 
 // The innermost loop with the most multiply-adds; or, where that one loads nothing from global memory because

@@ -79,6 +79,24 @@ TEST(Sass, TheLoopOverKIsTakenForTheMainOneNotThatWhichUpdatesC) {
   expect_loop(main_loop(parse_sass(text, "k"), 0), 2, {{Kind::global_load, 0}});
 }
 
+// Operands from the reuse cache, and what stands between multiply-adds, also from one iteration to the next.
+TEST(Sass, TellsOperandsThatAreReusedAndTheLongestGap) {
+  const std::string text =
+      "\t\tFunction : k\n"
+      "        /*0000*/                   LDS R8, [R2];\n"
+      "        /*0010*/                   FFMA R0, R1.reuse, R2, R0 ;\n"
+      "        /*0020*/                   LDS.128 R4, [R2];\n"
+      "        /*0030*/                   FFMA R3, R1, R2.reuse, R3 ;\n"
+      "        /*0040*/                   FFMA R5, R4, R2, R5 ;\n"
+      "        /*0050*/                   IADD3 R6, R6, R1.reuse, R7 ;\n"
+      "        /*0060*/                   BAR.SYNC 0x0 ;\n"
+      "        /*0070*/              @!P0 BRA 0x0;\n";
+  const MainLoop loop = main_loop(parse_sass(text, "k"), 0);
+  EXPECT_EQ(loop.mix.reusing, 2);
+  EXPECT_EQ(loop.longest_gap, 4u);
+  EXPECT_EQ(main_loop(parse_sass(read("naive.sass"), "naive"), 0).mix.reusing, 0);
+}
+
 TEST(Sass, OfKeplerAndBlackwellHasItsOwnSpellings) {
   const std::string text =
       "\t\tFunction : k\n"

@@ -72,21 +72,16 @@ const Loop* smallest_fetching_around(const Loop& inner, const std::vector<Loop>&
   return best;
 }
 
-// From the last multiply-add on, the loop begins again.
+// Twice around, because the last multiply-add and the first one have a gap between them, too.
 std::size_t longest_gap(const Listing& listing, const Loop& loop) {
-  std::size_t before = 0, longest = 0, gap = 0;
-  bool any = false;
-  for (std::size_t i = loop.begin; i < loop.end; ++i) {
-    if (listing[i].kind != Kind::multiply_add) {
-      ++gap;
-      continue;
+  std::size_t longest = 0, gap = 0;
+  for (int round = 0; round < 2; ++round) {
+    for (std::size_t i = loop.begin; i < loop.end; ++i) {
+      gap = listing[i].kind == Kind::multiply_add ? 0 : gap + 1;
+      longest = std::max(longest, gap);
     }
-    before = any ? before : gap;
-    longest = any ? std::max(longest, gap) : 0;
-    any = true;
-    gap = 0;
   }
-  return std::max(longest, gap + before);
+  return longest;
 }
 
 // Opcodes, with a space after them, in which the pattern is found are of the kind.

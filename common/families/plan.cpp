@@ -262,14 +262,22 @@ const Variant& finish_program(const DeviceInfo& device) {
   return device.kind == DeviceKind::cpu ? of_cpus : of_gpus;
 }
 
+std::size_t count_alike(const Plan& plan, std::size_t first) {
+  const Step& step = plan.steps[first];
+  const auto differs = [&](const Step& other) {
+    return other.kernel != step.kernel || other.geometry.groups != step.geometry.groups ||
+           other.geometry.local != step.geometry.local;
+  };
+  const auto begin = plan.steps.begin() + static_cast<std::ptrdiff_t>(first);
+  return static_cast<std::size_t>(std::find_if(begin, plan.steps.end(), differs) - begin);
+}
+
 std::string describe(const Plan& plan) {
   std::string text;
-  for (std::size_t i = 0, same = 1; i < plan.steps.size(); i += same, same = 1) {
-    const std::string step = describe(plan.steps[i]);
-    while (i + same < plan.steps.size() && describe(plan.steps[i + same]) == step) {
-      ++same;
-    }
-    text += (text.empty() ? "" : "; ") + step + (same > 1 ? ", " + std::to_string(same) + " times" : "");
+  for (std::size_t i = 0, same = 0; i < plan.steps.size(); i += same) {
+    same = count_alike(plan, i);
+    text += (text.empty() ? "" : "; ") + describe(plan.steps[i]) +
+            (same > 1 ? ", " + std::to_string(same) + " times" : "");
   }
   const std::size_t workspace =
       std::accumulate(plan.workspace_bytes.begin(), plan.workspace_bytes.end(), std::size_t{0});

@@ -163,6 +163,9 @@ struct Plan {
   Scalars scalars = {};                      // of the problem that was planned
 };
 
+// How many steps, this one and those right after it, launch the same kernel in the same way.
+std::size_t count_alike(const Plan& plan, std::size_t first);
+
 // Tells people what a plan does: each step's kernel, its tunables and its launch in the form "general
 // TSM=64, 16x1x1 groups of 16x16x1", with "; " between steps and the bytes of workspace after the last.
 std::string describe(const Plan& plan);

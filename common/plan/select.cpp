@@ -98,7 +98,7 @@ class Planner::Search {
     double least;   // seconds that it takes however k is split
 
     Split split(std::int64_t count) const { return {count, by}; }
-    double groups_at_once(std::int64_t count) const {
+    double groups_of(std::int64_t count) const {
       return by == AddedBy::turns ? groups : groups * static_cast<double>(count);
     }
   };
@@ -225,7 +225,7 @@ class Planner::Search {
         return;
       }
       const Split split = way.split(count);
-      const double groups = way.groups_at_once(count);
+      const double groups = way.groups_of(count);
       const double share = way.by == AddedBy::turns ? k_ : k_ / splits;
       const double possible = operands.seconds + with_traffic(candidate.least_in_waves(groups, share, facts_),
                                                               operands.traffic, candidate, facts_, split);

@@ -173,27 +173,12 @@ std::string times(const Extent& extent) {
 
 std::string steps_text(const Plan& plan) {
   Table table = {left("step"), "work-groups", "work-items", left("tunables")};
-  std::vector<std::string> last;
-  std::size_t same = 0;
-  const auto end_run = [&] {
-    if (same > 1) {
-      last.front() += ", " + std::to_string(same) + " times";
-    }
-    if (same > 0) {
-      table.add_row(last);
-    }
-  };
-  for (const Step& step : plan.steps) {
-    const std::vector<std::string> row = {step.kernel->spec->name, times(step.geometry.groups),
-                                          times(step.geometry.local), to_text(step.kernel->tunables)};
-    if (row != last) {
-      end_run();
-      last = row;
-      same = 0;
-    }
-    ++same;
+  for (std::size_t i = 0, same = 0; i < plan.steps.size(); i += same) {
+    same = count_alike(plan, i);
+    const Step& step = plan.steps[i];
+    table.add_row({step.kernel->spec->name + (same > 1 ? ", " + std::to_string(same) + " times" : ""),
+                   times(step.geometry.groups), times(step.geometry.local), to_text(step.kernel->tunables)});
   }
-  end_run();
   return table.text();
 }
 

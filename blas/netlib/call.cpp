@@ -118,12 +118,11 @@ Context* shared_device() {
   return device;
 }
 
-void multiply(Context& device, const Call& call) {
+void multiply(Context& device, Call& call) {
   const Asked& asked = asked_by_environment();
-  Sgemm problem = call.problem;
-  problem.precision = asked.precision;
-  problem.level = asked.level;
-  device.sgemm(problem, call.a, call.b, call.c);
+  call.problem.precision = asked.precision;
+  call.problem.level = asked.level;
+  device.sgemm(call.problem, call.a, call.b, call.c);
 }
 
 // Here alone is decided whether a call that failed is passed on: where C is as it was, or not read.
@@ -149,7 +148,7 @@ void serve_failed(const Call& call, const std::string& reason, std::optional<Sta
   pass_on(call, reason);
 }
 
-void serve(const Call& call) {
+void serve(Call& call) {
   try {
     Context* const device = shared_device();
     if (const std::string* reason = out_of_use) {
@@ -167,26 +166,28 @@ void serve(const Call& call) {
 }  // namespace
 
 int first_illegal(const Sgemm& problem, const Positions& positions) {
-  const struct {
-    bool legal;
-    int position;
-  } checks[] = {
-      {problem.m >= 0, positions.m},
-      {problem.n >= 0, positions.n},
-      {problem.k >= 0, positions.k},
-      {is_leading_dimension(problem.lda, problem.a_op == Transpose::no ? problem.m : problem.k),
-       positions.lda},
-      {is_leading_dimension(problem.ldb, problem.b_op == Transpose::no ? problem.k : problem.n),
-       positions.ldb},
-      {is_leading_dimension(problem.ldc, problem.m), positions.ldc},
-      {problem.batch >= 0, positions.batch},
-  };
-  const auto* found =
-      std::find_if(std::begin(checks), std::end(checks), [](const auto& c) { return !c.legal; });
-  return found == std::end(checks) ? 0 : found->position;
+  if (problem.m < 0) {
+    return positions.m;
+  }
+  if (problem.n < 0) {
+    return positions.n;
+  }
+  if (problem.k < 0) {
+    return positions.k;
+  }
+  if (!is_leading_dimension(problem.lda, problem.a_op == Transpose::no ? problem.m : problem.k)) {
+    return positions.lda;
+  }
+  if (!is_leading_dimension(problem.ldb, problem.b_op == Transpose::no ? problem.k : problem.n)) {
+    return positions.ldb;
+  }
+  if (!is_leading_dimension(problem.ldc, problem.m)) {
+    return positions.ldc;
+  }
+  return problem.batch < 0 ? positions.batch : 0;
 }
 
-void compute(const Call& call) {
+void compute(Call& call) {
   note_reached();
   if (leaves_c_alone(call.problem)) {
     return;

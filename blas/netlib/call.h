@@ -34,12 +34,12 @@ inline constexpr Positions sgemm_positions{
 // The position of the first illegal argument, in the order in which reference BLAS checks them, or 0.
 int first_illegal(const Sgemm& problem, const Positions& positions);
 
-// Computes a legal call. Where there is no device, or none is usable because of a fork, or the device cannot
-// serve the call, the next BLAS computes it, and a process and its forks say so once on stderr. BLAS has no
-// way to tell a caller that it failed, and a program that went on would use a result that is not there: if
-// the device fails when it may have changed a C that is read, or there is no next BLAS, this says why on
-// stderr and aborts.
-void compute(const Call& call);
+// Computes a legal call, in which it sets what the environment asks for. Where there is no device, or none is
+// usable because of a fork, or the device cannot serve the call, the next BLAS computes it, and a process and
+// its forks say so once on stderr. BLAS has no way to tell a caller that it failed, and a program that went
+// on would use a result that is not there: if the device fails when it may have changed a C that is read, or
+// there is no next BLAS, this says why on stderr and aborts.
+void compute(Call& call);
 
 // A function of the BLAS behind this library, which is looked for when it is first asked for: by several
 // threads where they ask at once. None of them holds what a fork could leave held in the child, as the guard

@@ -119,7 +119,7 @@ std::optional<Call> column_major(const char* routine, int layout, int a_op, int 
 
 // As the reference does it: Fortran's SGEMM checks and reports the swapped call.
 void run_sgemm(int layout, int a_op, int b_op, const Call& incomplete) {
-  const std::optional<Call> call = column_major("cblas_sgemm", layout, a_op, b_op, incomplete);
+  std::optional<Call> call = column_major("cblas_sgemm", layout, a_op, b_op, incomplete);
   if (!call) {
     return;
   }
@@ -133,7 +133,7 @@ void run_sgemm(int layout, int a_op, int b_op, const Call& incomplete) {
 // The reference has no such routine: this reports to the C handler at once, by the caller's own numbers.
 void run_batch_strided(int layout, int a_op, int b_op, const Call& incomplete) {
   const char* routine = "cblas_sgemm_batch_strided";
-  const std::optional<Call> call = column_major(routine, layout, a_op, b_op, incomplete);
+  std::optional<Call> call = column_major(routine, layout, a_op, b_op, incomplete);
   if (!call) {
     return;
   }

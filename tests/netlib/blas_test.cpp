@@ -337,6 +337,24 @@ TEST_F(Ending, AbortsOnANullPointer) {
               ::testing::KilledBySignal(SIGABRT), "^duogemm: SGEMM cannot be computed: .*null");
 }
 
+TEST_F(Ending, ReportsTheFirstIllegalArgument) {
+  const auto call = [this](int rows, int cols, int depth, int lda, int ldb, int ldc) {
+    without_device();
+    const float zero = 0.0f;
+    sgemm_("N", "T", &rows, &cols, &depth, &zero, &x, &lda, &x, &ldb, &zero, &x, &ldc);
+  };
+  const auto message = [](const char* position) {
+    return std::string("On entry to SGEMM parameter number ") + position + " had an illegal value";
+  };
+  const ::testing::ExitedWithCode ended(EXIT_FAILURE);
+  EXPECT_EXIT(call(-1, -1, -1, 0, 0, 0), ended, message(" 3"));
+  EXPECT_EXIT(call(2, -1, -1, 0, 0, 0), ended, message(" 4"));
+  EXPECT_EXIT(call(2, 3, -1, 0, 0, 0), ended, message(" 5"));
+  EXPECT_EXIT(call(2, 3, 4, 1, 2, 1), ended, message(" 8"));
+  EXPECT_EXIT(call(2, 3, 4, 2, 2, 1), ended, message("10"));
+  EXPECT_EXIT(call(2, 3, 4, 2, 3, 1), ended, message("13"));
+}
+
 TEST_F(Ending, ReportsBatchStridedByTheCallersNumbers) {
   const auto call = [this](int layout, int rows, int cols, int lda, int ldb, int ldc, int batch) {
     without_device();

@@ -189,11 +189,10 @@ class Builder {
     sizes.c = c_.layout;
     sizes.d = d.layout;
     add(kernel, kernel.spec->geometry(p.m, p.n, kernel.tunables), p.batch,
-        {struct_argument(sizes, {{&sizes.p_offset, d_.operand},
-                                 {&sizes.c.offset, c_.operand},
-                                 {&sizes.d.offset, d.operand},
-                                 {&sizes.alpha, ScalarOf::alpha},
-                                 {&sizes.beta, ScalarOf::beta}}),
+        {struct_argument(
+             sizes,
+             {{&sizes.p_offset, d_.operand}, {&sizes.c.offset, c_.operand}, {&sizes.d.offset, d.operand}},
+             {{&sizes.alpha, ScalarOf::alpha}, {&sizes.beta, ScalarOf::beta}}),
          d_.operand, c_.operand, d.operand});
   }
 
@@ -337,8 +336,8 @@ std::vector<StepArgument> gemm_arguments(GemmArguments sizes, const StepMatrix& 
                                                     {&sizes.c.offset, c.operand},
                                                     {&sizes.d.offset, d.operand}});
   if (factors == Factors::of_call) {
-    argument.members.push_back({offsetof(GemmArguments, alpha), ScalarOf::alpha});
-    argument.members.push_back({offsetof(GemmArguments, beta), ScalarOf::beta});
+    argument.factors.push_back({offsetof(GemmArguments, alpha), ScalarOf::alpha});
+    argument.factors.push_back({offsetof(GemmArguments, beta), ScalarOf::beta});
   }
   return {std::move(argument), a.operand, a.table,   b.operand, b.table,
           c.operand,           c.table,   d.operand, d.table};

@@ -112,16 +112,21 @@ struct Scalars {
   float beta = 0.0f;
 };
 
-// A kernel's struct (kernels/gemm/arguments.h) as planned, and which of its members the call gives: for an
-// operand, where that begins in its buffer is added to what was planned, a factor takes its place.
+// A kernel's struct (kernels/gemm/arguments.h) as planned, and which of its members the call gives.
 struct StructArgument {
-  using Given = std::variant<Operand, ScalarOf>;
-  struct Member {
+  // Where the operand begins in its buffer is added to what was planned.
+  struct Offset {
     std::size_t at;  // byte of the struct
-    Given given;
+    Operand operand;
+  };
+  // It takes the place of what was planned.
+  struct Factor {
+    std::size_t at;
+    ScalarOf scalar;
   };
   std::vector<std::byte> values;
-  std::vector<Member> members;
+  std::vector<Offset> offsets = {};
+  std::vector<Factor> factors = {};
 
   // The struct, as planned.
   template <typename Struct>
@@ -135,15 +140,22 @@ struct StructArgument {
 // No kernel's struct is larger.
 inline constexpr std::size_t most_struct_bytes = sizeof(FixupArguments);
 
-// `given` names members of `values`.
+// `offsets` and `factors` name members of `values`.
 template <typename Struct>
 StructArgument struct_argument(const Struct& values,
-                               std::initializer_list<std::pair<const void*, StructArgument::Given>> given) {
+                               std::initializer_list<std::pair<const void*, Operand>> offsets,
+                               std::initializer_list<std::pair<const float*, ScalarOf>> factors = {}) {
   static_assert(sizeof values <= most_struct_bytes, "a launch has no room for the struct");
   const auto* const begin = reinterpret_cast<const std::byte*>(&values);
-  StructArgument result{{begin, begin + sizeof values}, {}};
-  for (const auto& [member, by] : given) {
-    result.members.push_back({static_cast<std::size_t>(static_cast<const std::byte*>(member) - begin), by});
+  const auto position = [&](const void* member) {
+    return static_cast<std::size_t>(static_cast<const std::byte*>(member) - begin);
+  };
+  StructArgument result{.values = {begin, begin + sizeof values}};
+  for (const auto& [offset, operand] : offsets) {
+    result.offsets.push_back({position(offset), operand});
+  }
+  for (const auto& [factor, scalar] : factors) {
+    result.factors.push_back({position(factor), scalar});
   }
   return result;
 }

@@ -150,13 +150,13 @@ class Steps {
     product.group_m = std::min(rasterised_rows / kernel_.tile.m, ceil_div(p_.m, kernel_.tile.m));
     product.pairs = c_in_vectors(p_);
     add_step(plan_, kernel_, product_geometry(),
-             {struct_argument(product, {{&product.a.offset, terms_a},
-                                        {&product.b.offset, terms_b},
-                                        {&product.c.offset, c_.operand},
-                                        {&product.d.offset, d_.operand},
-                                        {&product.w_offset, sums},
-                                        {&product.alpha, ScalarOf::alpha},
-                                        {&product.beta, ScalarOf::beta}}),
+             {struct_argument(product,
+                              {{&product.a.offset, terms_a},
+                               {&product.b.offset, terms_b},
+                               {&product.c.offset, c_.operand},
+                               {&product.d.offset, d_.operand},
+                               {&product.w_offset, sums}},
+                              {{&product.alpha, ScalarOf::alpha}, {&product.beta, ScalarOf::beta}}),
               terms_a, terms_b, c_.operand, c_.table, d_.operand, d_.table, sums},
              device_);
   }
@@ -180,18 +180,19 @@ class Steps {
     fixup.b_scales = layout_of(b_, b_.size);
     fixup.a_panels_in_tile = ceil_div(kernel_.tile.m, PANEL);
     fixup.blocks = a_.blocks;
-    add_step(plan_, kernel, geometry,
-             {struct_argument(fixup, {{&fixup.product.a.offset, of_a_.operand},
-                                      {&fixup.product.b.offset, of_b_.operand},
-                                      {&fixup.product.c.offset, c_.operand},
-                                      {&fixup.product.d.offset, d_.operand},
-                                      {&fixup.product.alpha, ScalarOf::alpha},
-                                      {&fixup.product.beta, ScalarOf::beta},
-                                      {&fixup.a_scales.offset, terms_a},
-                                      {&fixup.b_scales.offset, terms_b}}),
-              of_a_.operand, of_a_.table, of_b_.operand, of_b_.table, c_.operand, c_.table, d_.operand,
-              d_.table, terms_a, terms_b},
-             device_);
+    add_step(
+        plan_, kernel, geometry,
+        {struct_argument(fixup,
+                         {{&fixup.product.a.offset, of_a_.operand},
+                          {&fixup.product.b.offset, of_b_.operand},
+                          {&fixup.product.c.offset, c_.operand},
+                          {&fixup.product.d.offset, d_.operand},
+                          {&fixup.a_scales.offset, terms_a},
+                          {&fixup.b_scales.offset, terms_b}},
+                         {{&fixup.product.alpha, ScalarOf::alpha}, {&fixup.product.beta, ScalarOf::beta}}),
+         of_a_.operand, of_a_.table, of_b_.operand, of_b_.table, c_.operand, c_.table, d_.operand, d_.table,
+         terms_a, terms_b},
+        device_);
   }
 
   const Variant& kernel_;

@@ -39,10 +39,10 @@ void add_finish(Plan& plan, const Variant& kernel, const Problem& p, const StepM
                                                     {&sizes.d.offset, d.operand},
                                                     {&sizes.bias_offset, bias}});
   if (has_term && factors == Factors::of_call) {
-    argument.members.push_back({offsetof(FinishArguments, alpha), ScalarOf::alpha});
+    argument.factors.push_back({offsetof(FinishArguments, alpha), ScalarOf::alpha});
   }
   if (!has_term || factors == Factors::of_call) {
-    argument.members.push_back({offsetof(FinishArguments, beta), ScalarOf::beta});
+    argument.factors.push_back({offsetof(FinishArguments, beta), ScalarOf::beta});
   }
   Geometry geometry = spread_over_batch(kernel.spec->geometry(p.m, p.n, kernel.tunables), p.batch, device);
   Problem without_products = p;
@@ -85,17 +85,14 @@ void redirect(Plan& plan, Operand to) {
     return operand == operand_c ? to : operand == table_c && to != operand_c ? operand_none : operand;
   };
   const auto redirect_struct = [&](StructArgument& argument) {
-    std::vector<StructArgument::Member> members;
-    for (const auto& [at, given] : argument.members) {
-      if (const Operand* operand = std::get_if<Operand>(&given)) {
-        members.push_back({at, redirected(*operand)});
-      } else {
-        const float factor =
-            std::get<ScalarOf>(given) == ScalarOf::alpha ? plan.scalars.alpha : plan.scalars.beta;
-        std::memcpy(argument.values.data() + at, &factor, sizeof factor);
-      }
+    for (StructArgument::Offset& offset : argument.offsets) {
+      offset.operand = redirected(offset.operand);
     }
-    argument.members = std::move(members);
+    for (const auto& [at, scalar] : argument.factors) {
+      const float factor = scalar == ScalarOf::alpha ? plan.scalars.alpha : plan.scalars.beta;
+      std::memcpy(argument.values.data() + at, &factor, sizeof factor);
+    }
+    argument.factors.clear();
   };
   for (Step& step : plan.steps) {
     for (StepArgument& argument : step.arguments) {
@@ -134,8 +131,8 @@ void move_operand(std::span<Step> steps, Operand moved, std::int64_t by) {
   for (Step& step : steps) {
     for (StepArgument& argument : step.arguments) {
       if (StructArgument* const values = std::get_if<StructArgument>(&argument)) {
-        for (const auto& [at, given] : values->members) {
-          if (const Operand* const operand = std::get_if<Operand>(&given); operand && *operand == moved) {
+        for (const auto& [at, operand] : values->offsets) {
+          if (operand == moved) {
             std::int64_t offset;
             std::memcpy(&offset, values->values.data() + at, sizeof offset);
             offset += by;

@@ -23,7 +23,7 @@ struct Call {
                : operands[static_cast<std::size_t>(operand.slot)];
   }
 
-  Argument argument(const StructArgument::Given& given) const {
+  Argument argument(const std::variant<Operand, ScalarOf>& given) const {
     if (const Operand* operand = std::get_if<Operand>(&given)) {
       return place_of(*operand).buffer;
     }
@@ -32,16 +32,15 @@ struct Call {
 
   void fill(std::byte* to, const StructArgument& numbers) const {
     std::memcpy(to, numbers.values.data(), numbers.values.size());
-    for (const auto& [at, given] : numbers.members) {
-      if (const Operand* operand = std::get_if<Operand>(&given)) {
-        std::int64_t offset;
-        std::memcpy(&offset, numbers.values.data() + at, sizeof offset);
-        offset += place_of(*operand).offset;
-        std::memcpy(to + at, &offset, sizeof offset);
-      } else {
-        const float value = factor(*std::get_if<ScalarOf>(&given));
-        std::memcpy(to + at, &value, sizeof value);
-      }
+    for (const auto& [at, operand] : numbers.offsets) {
+      std::int64_t offset;
+      std::memcpy(&offset, numbers.values.data() + at, sizeof offset);
+      offset += place_of(operand).offset;
+      std::memcpy(to + at, &offset, sizeof offset);
+    }
+    for (const auto& [at, scalar] : numbers.factors) {
+      const float value = factor(scalar);
+      std::memcpy(to + at, &value, sizeof value);
     }
   }
 };

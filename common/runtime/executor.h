@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "device/backend.h"
@@ -66,7 +68,7 @@ class PreparedPlan {
     Geometry geometry;
     std::array<Argument, most_arguments> arguments = {};
     std::size_t count = 0;
-    std::vector<std::pair<std::size_t, StructArgument::Given>> given = {};
+    std::vector<std::pair<std::size_t, std::variant<Operand, ScalarOf>>> given = {};
     StructArgument numbers = {};
     std::size_t numbers_at = 0;
 

@@ -72,11 +72,9 @@ void run(const Step& step, const Scalars& scalars, const Memory& memory, const c
       numbers = std::get<StructArgument>(argument);
     }
   }
-  for (const auto& [at, given] : numbers.members) {
-    if (const auto* scalar = std::get_if<ScalarOf>(&given)) {
-      const float factor = *scalar == ScalarOf::alpha ? scalars.alpha : scalars.beta;
-      std::memcpy(numbers.values.data() + at, &factor, sizeof factor);
-    }
+  for (const auto& [at, scalar] : numbers.factors) {
+    const float factor = scalar == ScalarOf::alpha ? scalars.alpha : scalars.beta;
+    std::memcpy(numbers.values.data() + at, &factor, sizeof factor);
   }
   emulation::kernels().at(name)(step.geometry.groups, pointers, numbers.values.data());
 }

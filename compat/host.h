@@ -277,15 +277,11 @@ template <typename... Parameters, std::size_t... indices>
 FUNCTION void compute_groups(void (*kernel)(Parameters...), const std::size_t (&items)[2],
                              std::index_sequence<indices...>, const void* const* arguments,
                              const std::size_t* groups, std::size_t first, std::size_t end) {
-  work.groups[0] = groups[0];
-  work.groups[1] = groups[1];
   for (std::size_t i = first; i < end; ++i) {
-    work.group[1] = i == 0 ? 0 : i / groups[0];  // a small product takes as long as a division
-    work.group[0] = i - work.group[1] * groups[0];
+    const std::size_t row = i == 0 ? 0 : i / groups[0];  // a small product takes as long as a division
     for (std::size_t y = 0; y < items[1]; ++y) {
       for (std::size_t x = 0; x < items[0]; ++x) {
-        work.item[0] = x;
-        work.item[1] = y;
+        work = {{i - row * groups[0], row}, {groups[0], groups[1]}, {x, y}};
         kernel(argument<Parameters>(arguments[indices])...);
       }
     }

@@ -8,24 +8,36 @@
 
 namespace duogemm {
 
+namespace {
+
+struct Stack {
+  std::uintptr_t begin;
+  std::uintptr_t end;
+};
+
+// All addresses where the system does not tell.
+Stack own_stack() {
+  Stack own{0, std::numeric_limits<std::uintptr_t>::max()};
+  pthread_attr_t attributes;
+  if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+    void* begin = nullptr;
+    std::size_t bytes = own.end;
+    pthread_attr_getstack(&attributes, &begin, &bytes);
+    pthread_attr_destroy(&attributes);
+    own.begin = reinterpret_cast<std::uintptr_t>(begin);
+    own.end = own.begin + bytes;
+  }
+  return own;
+}
+
+}  // namespace
+
 std::size_t stack_left() {
-  struct Stack {  // all addresses where the system does not tell
-    std::uintptr_t begin = 0;
-    std::uintptr_t end = std::numeric_limits<std::uintptr_t>::max();
-  };
-  thread_local const Stack stack = [] {
-    Stack own;
-    pthread_attr_t attributes;
-    if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
-      void* begin = nullptr;
-      std::size_t bytes = own.end;
-      pthread_attr_getstack(&attributes, &begin, &bytes);
-      pthread_attr_destroy(&attributes);
-      own.begin = reinterpret_cast<std::uintptr_t>(begin);
-      own.end = own.begin + bytes;
-    }
-    return own;
-  }();
+  thread_local constinit Stack known{};
+  Stack stack = known;  // a small product takes as long as several uses of thread_local variables
+  if (stack.end == 0) {
+    stack = known = own_stack();
+  }
   const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
   return here >= stack.begin && here < stack.end ? here - stack.begin : 0;
 }

@@ -139,7 +139,8 @@ cpu_direct(ARGUMENTS(GemmArguments), const __global float* A, const __global lon
   const long part = rows % (VECTORS * WIDTH);  // the rows that are left of whole blocks
   const long end_col = LEAST(first_col + p.tile_n, p.N);
 
-  for (long member = get_group_id(1); member < p.batch; member += get_num_groups(1)) {
+  const long members_apart = (long)get_num_groups(1);  // asked once: a CPU looks for it
+  for (long member = get_group_id(1); member < p.batch; member += members_apart) {
     const __global float* a = MEMBER(A, p.a, a_table, member) + first_row * (TRANS_A ? p.a.ld : 1);
     const __global float* b = MEMBER(B, p.b, b_table, member) + first_col * (TRANS_B ? 1 : p.b.ld);
     const __global float* c = MEMBER(C, p.c, c_table, member) + position_c(first_row, first_col, p.c.ld);

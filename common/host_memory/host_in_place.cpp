@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -15,16 +16,25 @@ class InPlace final : public HostCall {
  public:
   explicit InPlace(Runtime& runtime) : runtime_(runtime), queue_(runtime.device().create_host_queue()) {}
 
-  bool multiply_again(const Sgemm& request, const HostOperands& operands) override {
-    if (!queue_) {
+  bool multiply_again(const Sgemm& call, const HostOperands& operands) override {
+    if (call.layout == Layout::row_major) {
+      Sgemm swapped = call;
+      swap_operands(swapped);
+      return multiply_again(swapped, {.a = operands.b, .b = operands.a, .c = operands.c});
+    }
+    Known* const known = queue_ ? Memory::of(call) : nullptr;
+    if (known == nullptr || known->serial != serial_ || !alike(known->problem, call) ||
+        operands.a == nullptr || operands.b == nullptr || operands.c == nullptr) {
       return false;
     }
-    if (request.layout == Layout::column_major) {
-      return multiply_known(request, operands.a, operands.b, operands.c);
+    const auto places = by_address(operands.a, operands.b, operands.c);
+    if (!places || (*places)[0].aligned() != known->problem.a_aligned ||
+        (*places)[1].aligned() != known->problem.b_aligned ||
+        (*places)[2].aligned() != known->problem.c_aligned) {
+      return false;
     }
-    Sgemm call = request;
-    swap_operands(call);
-    return multiply_known(call, operands.b, operands.a, operands.c);
+    known->plan->compute(*queue_, known->numbers, *places, {call.alpha, call.beta});
+    return true;
   }
 
   void multiply(const Problem& problem, const HostOperands& operands,
@@ -38,11 +48,12 @@ class InPlace final : public HostCall {
   }
 
  private:
-  // A thread's own copy of a plan.
+  // A thread's own copy of a plan, and of the struct that each call fills in.
   struct Known {
     std::uint64_t serial = 0;  // of the InPlace
     Problem problem;
     std::shared_ptr<const PreparedPlan> plan;
+    PreparedPlan::Numbers numbers = {};
   };
 
   // A thread's memory goes with the thread, and calls that come even later know nothing.
@@ -50,20 +61,20 @@ class InPlace final : public HostCall {
    public:
     // Null at the thread's end.
     static Known* of(const Sgemm& p) {
-      if (all_ == nullptr) {
+      Known* all = all_;
+      if (all == nullptr) {
         if (gone_) {
           return nullptr;
         }
         thread_local const Memory memory;
+        all = all_;
       }
-      // Each number has a factor of its own: a chain of multiplications takes as long as a small product.
+      // With one multiplication: a chain of them takes as long as a small product.
       std::uint64_t mixed = 0;
-      std::uint64_t factor = 0x9e3779b97f4a7c15u;
       for (const std::int64_t number : {p.m, p.n, p.k, p.lda, p.ldb, p.ldc, p.batch}) {
-        mixed += static_cast<std::uint64_t>(number) * factor;
-        factor = factor << 9 | factor >> 55;
+        mixed = std::rotl(mixed, 11) + static_cast<std::uint64_t>(number);
       }
-      return &all_[mixed >> 58];
+      return &all[mixed * 0x9e3779b97f4a7c15u >> 58];
     }
 
    private:
@@ -106,22 +117,6 @@ class InPlace final : public HostCall {
     return std::array{place(a), place(b), place(c)};
   }
 
-  bool multiply_known(const Sgemm& call, const float* a, const float* b, const float* c) const {
-    const Known* const known = Memory::of(call);
-    if (known == nullptr || known->serial != serial_ || !alike(known->problem, call) || a == nullptr ||
-        b == nullptr || c == nullptr) {
-      return false;
-    }
-    const auto places = by_address(a, b, c);
-    if (!places || (*places)[0].aligned() != known->problem.a_aligned ||
-        (*places)[1].aligned() != known->problem.b_aligned ||
-        (*places)[2].aligned() != known->problem.c_aligned) {
-      return false;
-    }
-    known->plan->compute(*queue_, *places, {call.alpha, call.beta});
-    return true;
-  }
-
   bool multiply_by_address(const Problem& given, const HostOperands& operands) {
     const auto addresses = by_address(operands.a, operands.b, operands.c);
     if (!addresses) {
@@ -133,7 +128,8 @@ class InPlace final : public HostCall {
     std::shared_ptr<const PreparedPlan> plan = runtime_.enqueue(problem, *queue_, places);
     Known* const known = Memory::of(problem);
     if (known != nullptr && problem.multiplies() && plan->computes_by_address()) {
-      *known = {serial_, problem, std::move(plan)};
+      const PreparedPlan::Numbers numbers = plan->numbers();
+      *known = {serial_, problem, std::move(plan), numbers};
     }
     return true;
   }

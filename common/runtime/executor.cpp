@@ -30,8 +30,8 @@ struct Call {
     return factor(*std::get_if<ScalarOf>(&given));
   }
 
-  void fill(std::byte* to, const StructArgument& numbers) const {
-    std::memcpy(to, numbers.values.data(), numbers.values.size());
+  // Gives a copy of the struct those members that are not as planned.
+  void fill_in(std::byte* to, const StructArgument& numbers) const {
     for (const auto& [at, operand] : numbers.offsets) {
       std::int64_t offset;
       std::memcpy(&offset, numbers.values.data() + at, sizeof offset);
@@ -122,12 +122,17 @@ void PreparedPlan::enqueue_multiply(Queue& queue, const Operands& operands, cons
   }
 }
 
-void PreparedPlan::compute(HostQueue& queue, std::span<const MatrixPlace> addresses,
+PreparedPlan::Numbers PreparedPlan::numbers() const {
+  Numbers planned{};
+  std::ranges::copy(steps_.front().numbers.values, planned.bytes.begin());
+  return planned;
+}
+
+void PreparedPlan::compute(HostQueue& queue, Numbers& numbers, std::span<const MatrixPlace> addresses,
                            const Scalars& scalars) const {
   const PreparedStep& step = steps_.front();
-  alignas(std::int64_t) std::array<std::byte, most_struct_bytes> filled;
-  Call{addresses, {}, scalars}.fill(filled.data(), step.numbers);
-  queue.compute(*step.kernel, step.geometry, filled.data());
+  Call{addresses, {}, scalars}.fill_in(numbers.bytes.data(), step.numbers);
+  queue.compute(*step.kernel, step.geometry, numbers.bytes.data());
 }
 
 void PreparedPlan::enqueue(const PreparedStep& step, Queue& queue, const Operands& operands,
@@ -139,10 +144,11 @@ void PreparedPlan::enqueue(const PreparedStep& step, Queue& queue, const Operand
   for (const auto& [at, given] : step.given) {
     arguments[at] = call.argument(given);
   }
-  alignas(std::int64_t) std::array<std::byte, most_struct_bytes> filled;
+  Numbers filled;
   if (const std::size_t bytes = step.numbers.values.size(); bytes > 0) {
-    call.fill(filled.data(), step.numbers);
-    arguments[step.numbers_at] = std::span<const std::byte>(filled.data(), bytes);
+    std::ranges::copy(step.numbers.values, filled.bytes.begin());
+    call.fill_in(filled.bytes.data(), step.numbers);
+    arguments[step.numbers_at] = std::span<const std::byte>(filled.bytes.data(), bytes);
   }
   queue.launch(*step.kernel, step.geometry, {arguments, step.count});
 }

@@ -34,6 +34,11 @@ class PreparedPlan {
   // Each workspace of the plan, in the plan's order.
   using Workspaces = std::vector<MatrixPlace>;
 
+  // A kernel's struct, filled in for a call.
+  struct Numbers {
+    alignas(std::int64_t) std::array<std::byte, most_struct_bytes> bytes;
+  };
+
   // Throws as ProgramCache::get does.
   PreparedPlan(Plan plan, Device& device, ProgramCache& programs);
 
@@ -52,8 +57,11 @@ class PreparedPlan {
   bool computes_by_address() const {
     return steps_.size() == 1 && !steps_[0].numbers.values.empty() && layout_.bytes == 0;
   }
-  // Only then: the operands' offsets are addresses in floats.
-  void compute(HostQueue& queue, std::span<const MatrixPlace> addresses, const Scalars& scalars) const;
+  // Only then. The operands' offsets are addresses in floats. `numbers` is what numbers() answered, and
+  // serves one call after the other: each gives all that is not as planned.
+  Numbers numbers() const;
+  void compute(HostQueue& queue, Numbers& numbers, std::span<const MatrixPlace> addresses,
+               const Scalars& scalars) const;
   // The multiplication alone, without the steps before and after. Only after a whole enqueue.
   void enqueue_multiply(Queue& queue, const Operands& operands, const Workspaces& workspaces,
                         const Scalars& scalars) const;

@@ -43,7 +43,8 @@ TEST(RememberedCalls, AreRightWhateverElseIsNew) {
   Context context("cpu");
   for (const auto& [m, n, k] : {std::tuple(5, 7, 3), {40, 30, 20}, {100, 40, 33}}) {
     for (int time = 0; time < 2; ++time) {
-      for (const auto& [alpha, beta] : {std::pair(1.0f, 0.0f), {-0.5f, 0.0f}, {2.0f, 0.5f}, {0.0f, 0.5f}}) {
+      for (const auto& [alpha, beta] :
+           {std::pair(1.0f, 0.0f), {-0.5f, 0.0f}, {2.0f, 0.5f}, {-1.0f, -3.0f}, {0.0f, 0.5f}}) {
         for (const Layout layout : {Layout::column_major, Layout::row_major}) {
           for (const std::ptrdiff_t shift : {0, 1, 4}) {
             check(context, Problem::packed(m, n, k, alpha, beta), layout, shift);
@@ -65,6 +66,19 @@ TEST(RememberedCalls, AreRefusedLikeOthers) {
   Sgemm wrong = call;
   wrong.lda = 4;
   EXPECT_THROW(context.sgemm(wrong, matrix.data(), matrix.data(), matrix.data()), Error);
+}
+
+TEST(RememberedCalls, AreEachThreadsOwn) {
+  Context context("cpu");
+  std::vector<std::jthread> threads;
+  for (int number = 1; number <= 4; ++number) {
+    threads.emplace_back([&context, number] {
+      const auto factor = static_cast<float>(number);
+      for (int time = 0; time < 100; ++time) {
+        check(context, Problem::packed(5, 7, 3, factor, -factor), Layout::column_major, 0);
+      }
+    });
+  }
 }
 
 // What a thread remembers may be gone when the last of it calls.

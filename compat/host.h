@@ -37,6 +37,7 @@
 #define TAKE_ARGUMENTS(Struct)
 
 using uint = unsigned;
+using ushort = unsigned short;
 #if __SIZEOF_LONG__ < 8  // as compilers for Windows have it
 #define long long long
 #endif

@@ -31,6 +31,8 @@
 //   READ_IN_CLUSTER(width, p, group)
 //                              `width` floats, 1 or 4, of a work-group of the cluster, the group-th, from
 //                              where p points to in this one's local memory
+//   AS_FLOAT(bits), AS_UINT(value)
+//                              a uint's bits as a float, and a float's as a uint
 //   OPAQUE(x)                  hides from the compiler what the int x was made from, so that it computes anew
 //                              what follows from x, and keeps no registers for it all along: NVIDIA's
 //                              compilers carry whatever a loop does not change over from before it
@@ -52,6 +54,18 @@
 // A launch can make clusters and start a kernel early through CUDA, for compute capability 9.0.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && !defined(DUOGEMM_FOR_OPENCL)
 #define DUOGEMM_HAS_LAUNCHES_OF_90
+#endif
+
+// --- Bits ------------------------------------------------------------------------------------------------
+#if defined(DUOGEMM_TARGET_CUDA)
+#define AS_FLOAT(bits) __uint_as_float(bits)
+#define AS_UINT(value) __float_as_uint(value)
+#elif defined(__cplusplus)
+#define AS_FLOAT(bits) __builtin_bit_cast(float, (uint)(bits))
+#define AS_UINT(value) __builtin_bit_cast(uint, (float)(value))
+#else
+#define AS_FLOAT(bits) as_float(bits)
+#define AS_UINT(value) as_uint(value)
 #endif
 
 // --- Read-only loads -------------------------------------------------------------------------------------

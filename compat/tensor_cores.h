@@ -20,8 +20,6 @@
 //   DEVICE_FENCE()             the whole device sees what this work-item wrote before ahead of what it writes
 //                              after
 //   ATOMIC_INCREMENT(counter)  adds one to an int in global memory, and answers what it was before
-//   AS_FLOAT(bits), AS_UINT(value)
-//                              a uint's bits as a float, and a float's as a uint
 
 #if !defined(DUOGEMM_HAS_ASYNC_COPY) && !(defined(DUOGEMM_TARGET_CUDA) && !defined(__CUDA_ARCH__))
 #error "unsupported: tensor cores need an NVIDIA device of compute capability 8.0 or higher"
@@ -43,16 +41,6 @@
 #define SECOND(term, pair) DUOGEMM_TERM(second, term)(pair)
 #define DUOGEMM_TERM(what, term) DUOGEMM_TERM_NAME(what, term)
 #define DUOGEMM_TERM_NAME(what, term) duogemm_##what##_##term
-
-#if defined(DUOGEMM_TARGET_CUDA)
-#define DUOGEMM_AS_FLOAT(bits) __uint_as_float(bits)
-#define DUOGEMM_AS_UINT(value) __float_as_uint(value)
-#else
-#define DUOGEMM_AS_FLOAT(bits) as_float(bits)
-#define DUOGEMM_AS_UINT(value) as_uint(value)
-#endif
-#define AS_FLOAT(bits) DUOGEMM_AS_FLOAT(bits)
-#define AS_UINT(value) DUOGEMM_AS_UINT(value)
 
 DUOGEMM_INLINE uint duogemm_pack_F16(float first, float second) {
   uint r;

@@ -4,8 +4,8 @@
 
 using namespace duogemm;
 
-duogemm_status duogemm_cuda_sgemm(struct CUstream_st* stream, const duogemm_problem* problem, const float* a,
-                                  const float* b, float* c) {
+duogemm_status duogemm_cuda_sgemm(struct CUstream_st* stream, const duogemm_problem* problem, const void* a,
+                                  const void* b, void* c) {
   return call_from_c(problem, [&](const Sgemm& request) { cuda::sgemm(stream, request, a, b, c); });
 }
 
@@ -32,7 +32,7 @@ duogemm_status duogemm_cuda_sgemm_batched_workspace_bytes(struct CUstream_st* st
 }
 
 duogemm_status duogemm_cuda_sgemm_with_workspace(struct CUstream_st* stream, const duogemm_problem* problem,
-                                                 const float* a, const float* b, float* c, void* workspace,
+                                                 const void* a, const void* b, void* c, void* workspace,
                                                  size_t workspace_bytes) {
   return call_from_c(problem, [&](const Sgemm& request) {
     cuda::sgemm(stream, request, a, b, c, cuda::Workspace{workspace, workspace_bytes});

@@ -7,6 +7,7 @@
 #include "cuda_backend.h"
 #include "cuda_device.h"
 #include "duogemm/cuda.hpp"
+#include "problem/element_type.h"
 #include "problem/problem.h"
 #include "runtime/call_recorder.h"
 #include "runtime/runtime.h"
@@ -89,7 +90,8 @@ ColumnMajor with_epilogue(const Epilogue& epilogue, const Sgemm& request, BatchB
     p.addend_stride = epilogue.addend_stride;
   }
   p.activation = epilogue.activation;
-  if (epilogue.bias != nullptr && p.beta == 0.0f) {  // the kernel that multiplies may add it
+  if (epilogue.bias != nullptr && p.beta == 0.0f &&
+      p.c_type == ElementType::fp32) {  // the kernel that multiplies may add it
     p.beta = 1.0f;
     p.addend_apart = true;
     p.addend_stride = epilogue.bias_stride;
@@ -113,9 +115,9 @@ std::size_t workspace_bytes(CUstream stream, const Sgemm& request, BatchBy batch
 }
 
 // Kernels read whole elements: from another address they would end the context.
-void require_element(const char* name, const void* pointer) {
-  if (reinterpret_cast<std::uintptr_t>(pointer) % sizeof(float) != 0) {
-    reject(std::string(name) + " is not at a multiple of " + std::to_string(sizeof(float)) + " bytes");
+void require_element(const char* name, const void* pointer, ElementType type = ElementType::fp32) {
+  if (reinterpret_cast<std::uintptr_t>(pointer) % bytes_of(type) != 0) {
+    reject(std::string(name) + " is not at a multiple of " + std::to_string(bytes_of(type)) + " bytes");
   }
 }
 
@@ -128,12 +130,12 @@ void multiply(CUstream stream, const Sgemm& request, BatchBy batch_by, const voi
   require_pointers(problem, a, b, c);
   const bool listed = batch_by == BatchBy::addresses;
   if (!listed) {
-    require_element("a", a);
-    require_element("b", b);
-    require_element("c", c);
+    require_element("a", a, request.a_type);
+    require_element("b", b, request.b_type);
+    require_element("c", c, request.c_type);
   }
   const Kept& kept = kept_for(context_of(stream));
-  require_element("the addend", epilogue.addend);
+  require_element("the addend", epilogue.addend, request.c_type);
   require_element("the bias", epilogue.bias);
   require_element("alpha", epilogue.alpha);
   require_element("beta", epilogue.beta);
@@ -172,7 +174,7 @@ void multiply(CUstream stream, const Sgemm& request, BatchBy batch_by, const voi
 
 }  // namespace
 
-void sgemm_with_epilogue(CUstream_st* stream, const Sgemm& request, const float* a, const float* b, float* c,
+void sgemm_with_epilogue(CUstream_st* stream, const Sgemm& request, const void* a, const void* b, void* c,
                          const Epilogue& epilogue, const std::optional<Workspace>& workspace) {
   multiply(stream, request, BatchBy::strides, a, b, c, epilogue, workspace);
 }
@@ -183,7 +185,7 @@ void sgemm_batched_with_epilogue(CUstream_st* stream, const Sgemm& request, cons
   multiply(stream, request, BatchBy::addresses, a, b, c, epilogue, workspace);
 }
 
-void sgemm(CUstream_st* stream, const Sgemm& request, const float* a, const float* b, float* c,
+void sgemm(CUstream_st* stream, const Sgemm& request, const void* a, const void* b, void* c,
            const std::optional<Workspace>& workspace) {
   multiply(stream, request, BatchBy::strides, a, b, c, {}, workspace);
 }

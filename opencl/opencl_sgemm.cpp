@@ -8,6 +8,7 @@
 
 #include "duogemm/opencl.hpp"
 #include "opencl_device.h"
+#include "problem/element_type.h"
 #include "problem/problem.h"
 #include "runtime/call_recorder.h"
 #include "runtime/runtime.h"
@@ -106,14 +107,14 @@ ClBuffer borrow(const Workspace& workspace, cl_context context) {
 }
 
 // Answers where the matrix ends in its buffer. `elements` are at most 2^60 (see validate()).
-std::size_t bytes_to(const char* name, const Matrix& matrix, std::int64_t elements) {
+std::size_t bytes_to(const char* name, const Matrix& matrix, std::int64_t elements, ElementType type) {
   constexpr std::size_t most = std::numeric_limits<std::size_t>::max() / sizeof(float);
   const auto extent = static_cast<std::size_t>(elements);
   if (matrix.offset > most - extent) {
     reject(std::string(name) + " has an offset of " + std::to_string(matrix.offset) +
            " elements; no buffer is as long");
   }
-  return sizeof(float) * (matrix.offset + extent);
+  return bytes_of(type) * (matrix.offset + extent);
 }
 
 // Those that a driver knows to be none, and those of another context.
@@ -152,21 +153,23 @@ void enqueue(ClQueue& queue, Runtime& runtime, cl_context context, const ColumnM
     return {&buffers.emplace_back(borrow(name, m.buffer, use, needed, context)),
             static_cast<std::int64_t>(m.offset)};
   };
-  const auto matrix = [&](const char* name, const Matrix& m, Use use, std::int64_t extent) {
-    return place(name, m, use, bytes_to(name, m, by_tables ? 0 : extent));
+  const auto matrix = [&](const char* name, const Matrix& m, Use use, std::int64_t extent, ElementType type) {
+    return place(name, m, use, bytes_to(name, m, by_tables ? 0 : extent, type));
   };
+  const auto [a_type, b_type] =
+      call.swapped ? std::pair(problem.b_type, problem.a_type) : std::pair(problem.a_type, problem.b_type);
   const auto table = [&](const char* name, cl_mem handle) {
     return by_tables
                ? place(name, {handle}, Use::read, sizeof(cl_long) * static_cast<std::size_t>(problem.batch))
                : MatrixPlace();
   };
   const Use use_of_c = problem.beta == 0.0f ? Use::write : Use::both;
-  const MatrixPlace c = matrix("c", operands.c, use_of_c, problem.c_extent());
+  const MatrixPlace c = matrix("c", operands.c, use_of_c, problem.c_extent(), problem.c_type);
   const MatrixPlace table_c = table("offsets.c", operands.tables.c);
   MatrixPlace a, b, table_a, table_b;
   if (reads) {
-    a = matrix("a", operands.a, Use::read, call.swapped ? problem.b_extent() : problem.a_extent());
-    b = matrix("b", operands.b, Use::read, call.swapped ? problem.a_extent() : problem.b_extent());
+    a = matrix("a", operands.a, Use::read, call.swapped ? problem.b_extent() : problem.a_extent(), a_type);
+    b = matrix("b", operands.b, Use::read, call.swapped ? problem.a_extent() : problem.b_extent(), b_type);
     table_a = table("offsets.a", operands.tables.a);
     table_b = table("offsets.b", operands.tables.b);
   }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "duogemm/version.h"
+#include "problem/element_type.h"
 #include "problem/precision.h"
 
 namespace duogemm {
@@ -53,6 +54,13 @@ Sgemm from_c(const duogemm_problem* problem) {
   request.level = value_of("level", p.level) == 1 ? Reproducibility::everywhere : Reproducibility::run_to_run;
   request.precision = precisions[static_cast<std::size_t>(
       value_of("precision", p.precision, static_cast<int>(precisions.size()) - 1))];
+  const auto type_of = [](const char* name, duogemm_element_type type) {
+    return element_types[static_cast<std::size_t>(
+        value_of(name, type, static_cast<int>(element_types.size()) - 1))];
+  };
+  request.a_type = type_of("a_type", p.a_type);
+  request.b_type = type_of("b_type", p.b_type);
+  request.c_type = type_of("c_type", p.c_type);
   request.m = p.m;
   request.n = p.n;
   request.k = p.k;
@@ -104,7 +112,7 @@ duogemm_status bytes_from_c(const duogemm_problem* problem, std::size_t* bytes,
 
 using namespace duogemm;
 
-duogemm_status duogemm_sgemm(const duogemm_problem* problem, const float* a, const float* b, float* c) {
+duogemm_status duogemm_sgemm(const duogemm_problem* problem, const void* a, const void* b, void* c) {
   return call_from_c(problem, [&](const Sgemm& request) { sgemm(request, a, b, c); });
 }
 
@@ -113,8 +121,8 @@ duogemm_status duogemm_sgemm_batched(const duogemm_problem* problem, const float
   return call_from_c(problem, [&](const Sgemm& request) { sgemm_batched(request, a, b, c); });
 }
 
-duogemm_status duogemm_sgemm_with_progress(const duogemm_problem* problem, const float* a, const float* b,
-                                           float* c, duogemm_progress progress, void* user) {
+duogemm_status duogemm_sgemm_with_progress(const duogemm_problem* problem, const void* a, const void* b,
+                                           void* c, duogemm_progress progress, void* user) {
   ProgressListener listener;
   if (progress != nullptr) {
     listener = [=](const CallProgress& now) { progress(now.fraction, now.copied_bytes, user); };

@@ -7,6 +7,7 @@
 #include "device/device_selection.h"
 #include "device/memory_limit.h"
 #include "duogemm/sgemm.hpp"
+#include "host_memory/elements.h"
 #include "host_memory/host_call.h"
 #include "problem/problem.h"
 #include "runtime/call_recorder.h"
@@ -76,7 +77,9 @@ class Context::Implementation {
       std::swap(operands.a, operands.b);
       std::swap(operands.a_list, operands.b_list);
     }
-    here().call->multiply(problem, operands, progress);
+    in_fp32(problem, operands, [&](const Problem& wide, const HostOperands& wide_operands) {
+      here().call->multiply(wide, wide_operands, progress);
+    });
     record_call(request, CallMemory::host,
                 batch_by == BatchBy::strides ? CallBatch::strides : CallBatch::lists);
   }
@@ -126,9 +129,12 @@ std::string Context::device_name() const { return implementation_->device_name()
 
 WarmUp Context::warm() { return implementation_->warm(); }
 
-void Context::sgemm(const Sgemm& request, const float* a, const float* b, float* c,
+void Context::sgemm(const Sgemm& request, const void* a, const void* b, void* c,
                     const ProgressListener& progress) {
-  implementation_->multiply(request, BatchBy::strides, {.a = a, .b = b, .c = c}, progress);
+  implementation_->multiply(
+      request, BatchBy::strides,
+      {.a = static_cast<const float*>(a), .b = static_cast<const float*>(b), .c = static_cast<float*>(c)},
+      progress);
 }
 
 void Context::sgemm_batched(const Sgemm& request, const float* const* a, const float* const* b,
@@ -165,7 +171,7 @@ bool needs_no_context(const Sgemm& request, BatchBy batch_by, const ProgressList
 
 }  // namespace
 
-void sgemm(const Sgemm& problem, const float* a, const float* b, float* c, const ProgressListener& progress) {
+void sgemm(const Sgemm& problem, const void* a, const void* b, void* c, const ProgressListener& progress) {
   if (!needs_no_context(problem, BatchBy::strides, progress)) {
     default_context().sgemm(problem, a, b, c, progress);
   }

@@ -203,6 +203,8 @@ class Family {
   virtual std::int64_t split_multiple(const Multiples& tile) const { return tile.k; }
   // Columns of partial sums are padded for writes in vectors.
   virtual bool pads_partial_sums() const { return true; }
+  // It reads operands of 16-bit elements as they are; for others these are copied to FP32 first.
+  virtual bool reads_narrow() const { return false; }
   // It gains from operands that are copied first to where they can be read in vectors.
   virtual bool gains_from_packing() const { return false; }
 

@@ -68,6 +68,32 @@ const Variant& pack_program(bool transposed_0, bool transposed_1) {
   return *programs[2 * std::size_t{transposed_0} + std::size_t{transposed_1}];
 }
 
+// One launch for one or two copies; where there is one, the other is it again, with no work-groups.
+void add_pack(Plan& plan, const OperandCopy& one, const OperandCopy* other, const DeviceInfo& device) {
+  const OperandCopy& second = other == nullptr ? one : *other;
+  const Variant& kernel = pack_program(one.transposed, second.transposed);
+  const auto groups = [&](const OperandCopy& copy) {
+    return kernel.spec->geometry(copy.to.layout.ld, copy.cols, kernel.tunables);
+  };
+  Geometry geometry = groups(one);
+  if (other != nullptr) {
+    geometry.groups[0] += groups(second).groups[0];
+  }
+  const auto operand = [](const OperandCopy& copy) {
+    return PackOperand{copy.rows,      copy.cols,  copy.from.layout,
+                       copy.to.layout, copy.count, static_cast<std::int64_t>(copy.type)};
+  };
+  const PackArguments pack{operand(one), operand(second)};
+  add_step(plan, kernel, spread_over_batch(geometry, std::max(one.count, second.count), device),
+           {struct_argument(pack, {{&pack.first.x.offset, one.from.operand},
+                                   {&pack.first.y.offset, one.to.operand},
+                                   {&pack.second.x.offset, second.from.operand},
+                                   {&pack.second.y.offset, second.to.operand}}),
+            one.from.operand, one.from.table, one.to.operand, second.from.operand, second.from.table,
+            second.to.operand},
+           device);
+}
+
 // Lowers one schedule. The multiplication's own problem is changed step by step: operands that are packed
 // first have other leading dimensions then, and C is elsewhere while k is split.
 class Builder {
@@ -85,8 +111,8 @@ class Builder {
     const bool in_workspace = splits > 1 && !schedule_.clustered;
     if (in_workspace) {
       inner_ = partial_sums(*kernel_.spec, inner_, splits);
-      d_ = workspace(count_elements("the partial sums of C", {problem_.batch, inner_.c_stride}),
-                     {0, inner_.ldc, inner_.c_stride});
+      d_ = add_workspace(plan_, count_elements("the partial sums of C", {problem_.batch, inner_.c_stride}),
+                         {0, inner_.ldc, inner_.c_stride});
     }
     plan_.multiply = plan_.steps.size();
     multiply(length, splits, in_workspace);
@@ -98,18 +124,9 @@ class Builder {
   }
 
  private:
-  // An operand that is copied into rows x k, and where to. A batch that shares it shares the copy.
-  struct Copy {
-    StepMatrix from;
-    StepMatrix to;
-    bool transposed;
-    std::int64_t rows;
-    std::int64_t count;
-  };
-
   void pack() {
     inner_ = packed(problem_, schedule_.pack_a, schedule_.pack_b);
-    std::vector<Copy> copies;
+    std::vector<OperandCopy> copies;
     if (schedule_.pack_a) {
       copies.push_back(
           copy("the packed A", a_, problem_.a_op == Transpose::yes, problem_.m, matrix_a(inner_)));
@@ -120,45 +137,16 @@ class Builder {
           copy("the packed B", b_, problem_.b_op == Transpose::no, problem_.n, matrix_b(inner_)));
       b_ = copies.back().to;
     }
-    // Two operands with different numbers of matrices take two launches: else most work-groups of the shorter
-    // one would have none to copy.
-    if (copies.size() == 2 && copies[0].count != copies[1].count) {
-      add_pack({copies[0]});
-      add_pack({copies[1]});
-    } else {
-      add_pack(copies);
-    }
+    add_copies(plan_, copies, device_);
   }
 
-  Copy copy(const char* what, const StepMatrix& from, bool transposed, std::int64_t rows,
-            const StepMatrix& to) {
+  // A batch that shares an operand shares the copy.
+  OperandCopy copy(const char* what, const StepMatrix& from, bool transposed, std::int64_t rows,
+                   const StepMatrix& to) {
     const std::int64_t count = from.layout.stride == 0 ? 1 : problem_.batch;
-    return {from, workspace(count_elements(what, {count, to.layout.ld, problem_.k}), to.layout), transposed,
-            rows, count};
-  }
-
-  // One launch for one or two of them; where there is one, the other is it again, with no work-groups.
-  void add_pack(const std::vector<Copy>& copies) {
-    const Copy& one = copies.front();
-    const Copy& other = copies.back();
-    const Variant& kernel = pack_program(one.transposed, other.transposed);
-    const auto groups = [&](const Copy& c) {
-      return kernel.spec->geometry(c.to.layout.ld, problem_.k, kernel.tunables);
-    };
-    Geometry geometry = groups(one);
-    if (copies.size() > 1) {
-      geometry.groups[0] += groups(other).groups[0];
-    }
-    const auto operand = [](const Copy& copy) {
-      return PackOperand{copy.rows, copy.from.layout, copy.to.layout, copy.count};
-    };
-    const PackArguments pack{problem_.k, operand(one), operand(other)};
-    add(kernel, geometry, std::max(one.count, other.count),
-        {struct_argument(pack, {{&pack.first.x.offset, one.from.operand},
-                                {&pack.first.y.offset, one.to.operand},
-                                {&pack.second.x.offset, other.from.operand},
-                                {&pack.second.y.offset, other.to.operand}}),
-         one.from.operand, one.to.operand, other.from.operand, other.to.operand});
+    const std::int64_t elements = count_elements(what, {count, to.layout.ld, problem_.k});
+    return {from, ElementType::fp32, add_workspace(plan_, elements, to.layout), transposed, rows, problem_.k,
+            count};
   }
 
   void multiply(std::int64_t length, std::int64_t splits, bool in_workspace) {
@@ -199,12 +187,6 @@ class Builder {
   void add(const Variant& kernel, const Geometry& geometry, std::int64_t batch,
            std::vector<StepArgument> arguments) {
     add_step(plan_, kernel, spread_over_batch(geometry, batch, device_), std::move(arguments), device_);
-  }
-
-  StepMatrix workspace(std::int64_t elements, const MatrixLayout& layout) {
-    const Operand operand{first_workspace + static_cast<int>(plan_.workspace_bytes.size())};
-    plan_.workspace_bytes.push_back(sizeof(float) * static_cast<std::size_t>(elements));
-    return {operand, operand_none, layout};
   }
 
   const Schedule& schedule_;
@@ -371,6 +353,24 @@ void add_step(Plan& plan, const Variant& kernel, const Geometry& geometry,
     }
   }
   plan.steps.push_back({&kernel, geometry, std::move(arguments)});
+}
+
+// Two operands with different numbers of matrices take two launches: else most work-groups of the shorter one
+// would have none to copy.
+void add_copies(Plan& plan, const std::vector<OperandCopy>& copies, const DeviceInfo& device) {
+  if (copies.size() == 2 && copies[0].count == copies[1].count) {
+    add_pack(plan, copies[0], &copies[1], device);
+    return;
+  }
+  for (const OperandCopy& copy : copies) {
+    add_pack(plan, copy, nullptr, device);
+  }
+}
+
+StepMatrix add_workspace(Plan& plan, std::int64_t elements, const MatrixLayout& layout) {
+  const Operand operand{first_workspace + static_cast<int>(plan.workspace_bytes.size())};
+  plan.workspace_bytes.push_back(sizeof(float) * static_cast<std::size_t>(elements));
+  return {operand, operand_none, layout};
 }
 
 Plan Family::lower(const Schedule& schedule, const Problem& problem, const DeviceInfo& device) const {

@@ -73,6 +73,9 @@ bool may_pack(const KernelSpec& spec, const Problem& problem);
 // The problem as it is when these operands have been packed.
 Problem packed(const Problem& problem, bool pack_a, bool pack_b);
 
+// The problem as it is when operands of 16-bit elements have been copied to FP32. It still tells their types.
+Problem widened(const Problem& problem);
+
 // The problem whose result goes to a workspace, where the partial sums of C that are to be added up lie
 // one after the other, those of one member of the batch together.
 Problem partial_sums(const KernelSpec& spec, const Problem& problem, std::int64_t splits);
@@ -227,6 +230,23 @@ Geometry spread_over_batch(Geometry geometry, std::int64_t batch, const DeviceIn
 // Adds a step; throws unsupported when the device cannot run it.
 void add_step(Plan& plan, const Variant& kernel, const Geometry& geometry,
               std::vector<StepArgument> arguments, const DeviceInfo& device);
+
+// Copies an operand, stored in elements of that type, or its transpose: into `rows` rows and `cols` columns
+// of FP32, for each of `count` members.
+struct OperandCopy {
+  StepMatrix from;
+  ElementType type;
+  StepMatrix to;
+  bool transposed;
+  std::int64_t rows;
+  std::int64_t cols;
+  std::int64_t count;
+};
+// Adds the steps that make one or two copies.
+void add_copies(Plan& plan, const std::vector<OperandCopy>& copies, const DeviceInfo& device);
+
+// A workspace of that many elements.
+StepMatrix add_workspace(Plan& plan, std::int64_t elements, const MatrixLayout& layout);
 
 // A kernel that no problem's storage fixes anything of, with these tunables. Throws as resolve() does.
 const Variant& program(std::string_view kernel, const Tunables& set = {});

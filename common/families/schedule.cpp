@@ -181,6 +181,25 @@ Problem packed(const Problem& problem, bool pack_a, bool pack_b) {
   return p;
 }
 
+Problem widened(const Problem& problem) {
+  const auto layout = [](const char* what, bool kept, std::int64_t rows, std::int64_t cols, std::int64_t& ld,
+                         std::int64_t& stride) {
+    ld = packed_ld(rows);
+    stride = kept ? count_elements(what, {ld, cols}) : 0;
+  };
+  Problem p = problem;
+  const bool strided = p.batch_by == BatchBy::strides;
+  if (p.a_type != ElementType::fp32) {
+    layout("A in FP32", !strided || p.a_stride != 0, p.a_rows(), p.a_cols(), p.lda, p.a_stride);
+    p.a_aligned = p.a_padded = true;
+  }
+  if (p.b_type != ElementType::fp32) {
+    layout("B in FP32", !strided || p.b_stride != 0, p.b_rows(), p.b_cols(), p.ldb, p.b_stride);
+    p.b_aligned = p.b_padded = true;
+  }
+  return p;
+}
+
 Problem partial_sums(const KernelSpec& spec, const Problem& problem, std::int64_t splits) {
   Problem p = problem;
   p.ldc = partial_ld(spec, p);

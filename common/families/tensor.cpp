@@ -19,24 +19,35 @@ constexpr std::size_t not_in_stages = 1024;           // bytes of local memory, 
 // A work-group's tile of `tensor` has a panel of B, and no other size.
 int tile_rows_of_b(const Tunables& t) { return value_or(t, "TSN", PANEL); }
 
-std::int64_t block_elements(const Tunables& t) {
-  const std::int64_t terms = 2 + at(t, "BF16X6");
+int terms_of(const Tunables& t) { return 2 + at(t, "BF16X6"); }
+
+// A value of 16 bits is one term where a term has as many significant bits.
+bool is_one_term(ElementType type, Precision precision) {
+  return type == ElementType::bf16 || (type == ElementType::fp16 && precision == Precision::f16x3);
+}
+
+// Of a panel, in floats.
+std::int64_t block_elements(const Tunables& t, std::int64_t terms) {
   return terms * panel_rows * at(t, "TSK") / 2;
 }
 
 OperandTerms layout(const char* what, const Tunables& t, const Problem& p, std::int64_t panels,
-                    std::int64_t stride) {
-  OperandTerms result{panels, ceil_div(p.k, at(t, "TSK")), p.batch, 0};
+                    std::int64_t stride, const char* narrow) {
+  OperandTerms result{panels, ceil_div(p.k, at(t, "TSK")), p.batch, at(t, narrow) != 0 ? 1 : terms_of(t), 0};
   if (p.batch_by == BatchBy::strides && stride == 0) {
     result.members = 1;
   }
-  result.size = count_elements(what, {result.members, panels, result.blocks, block_elements(t)});
+  result.size =
+      count_elements(what, {result.members, panels, result.blocks, block_elements(t, result.terms)});
   return result;
 }
 
 std::size_t bytes_of_stages(const Tunables& t) {
-  return static_cast<std::size_t>(4 * block_elements(t) * (at(t, "TSM") + tile_rows_of_b(t)) / panel_rows *
-                                  at(t, "STAGES"));
+  const auto terms = [&](const char* narrow) { return value_or(t, narrow, 0) != 0 ? 1 : terms_of(t); };
+  const std::int64_t floats = (block_elements(t, terms("NARROW_A")) * at(t, "TSM") +
+                               block_elements(t, terms("NARROW_B")) * tile_rows_of_b(t)) /
+                              panel_rows;
+  return sizeof(float) * static_cast<std::size_t>(floats * at(t, "STAGES"));
 }
 
 // --- The steps of a product ------------------------------------------------------------------------------
@@ -98,12 +109,14 @@ class Steps {
     geometry.groups[0] = static_cast<std::size_t>((a_.panels + b_.panels) * a_.blocks);
     geometry.groups[1] =
         std::min(static_cast<std::size_t>(std::max(a_.members, b_.members)), device_.max_groups[1]);
-    const auto operand = [](std::int64_t rows, const StepMatrix& matrix, bool along_k,
+    const auto operand = [](std::int64_t rows, const StepMatrix& matrix, ElementType type, bool along_k,
                             const OperandTerms& terms) {
-      return SplitOperand{rows, matrix.layout, along_k, 0, terms.panels, terms.members};
+      return SplitOperand{
+          rows,          matrix.layout, static_cast<std::int64_t>(type), along_k, 0, terms.panels,
+          terms.members, terms.terms};
     };
-    const SplitArguments split{p_.k, operand(p_.m, of_a_, p_.a_op == Transpose::yes, a_),
-                               operand(p_.n, of_b_, p_.b_op == Transpose::no, b_), 0, counters};
+    const SplitArguments split{p_.k, operand(p_.m, of_a_, p_.a_type, p_.a_op == Transpose::yes, a_),
+                               operand(p_.n, of_b_, p_.b_type, p_.b_op == Transpose::no, b_), 0, counters};
     add_step(plan_, kernel, geometry,
              {struct_argument(split, {{&split.a.x.offset, of_a_.operand},
                                       {&split.a.y_offset, terms_a},
@@ -164,15 +177,22 @@ class Steps {
   // As many work-groups as there is room for walk over all tiles, because each looks through all scales
   // first.
   void add_fixup() {
-    const Variant& kernel = fixup_program(p_);
+    const Variant& kernel = fixup_program(wide_);
     Geometry geometry = kernel.spec->geometry(p_.m, p_.n, kernel.tunables);
     const std::size_t room = room_for(kernel);
     geometry.groups[0] = std::min(geometry.groups[0], room);
     geometry.groups[1] = std::min(static_cast<std::size_t>(p_.batch), room / geometry.groups[0]);
     FixupArguments fixup{};
     fixup.product = sizes_of(p_);
-    fixup.product.a = of_a_.layout;
-    fixup.product.b = of_b_.layout;
+    const Operand wide_a = add_wide(matrix_a(wide_), p_.a_type, p_.a_cols());
+    const Operand wide_b = add_wide(matrix_b(wide_), p_.b_type, p_.b_cols());
+    fixup.product.a = matrix_a(wide_).layout;
+    fixup.product.b = matrix_b(wide_).layout;
+    fixup.a = {of_a_.layout, static_cast<std::int64_t>(p_.a_type)};
+    fixup.b = {of_b_.layout, static_cast<std::int64_t>(p_.b_type)};
+    const auto multiplied = [](Operand wide, const StepMatrix& as_given) {
+      return wide == operand_none ? as_given.operand : wide;
+    };
     fixup.product.c = c_.layout;
     fixup.product.d = d_.layout;
     order_tiles(fixup.product, p_, at(kernel.tunables, "TSM"));
@@ -183,21 +203,34 @@ class Steps {
     add_step(
         plan_, kernel, geometry,
         {struct_argument(fixup,
-                         {{&fixup.product.a.offset, of_a_.operand},
-                          {&fixup.product.b.offset, of_b_.operand},
+                         {{&fixup.product.a.offset, multiplied(wide_a, of_a_)},
+                          {&fixup.product.b.offset, multiplied(wide_b, of_b_)},
+                          {&fixup.a.x.offset, of_a_.operand},
+                          {&fixup.b.x.offset, of_b_.operand},
                           {&fixup.product.c.offset, c_.operand},
                           {&fixup.product.d.offset, d_.operand},
                           {&fixup.a_scales.offset, terms_a},
                           {&fixup.b_scales.offset, terms_b}},
                          {{&fixup.product.alpha, ScalarOf::alpha}, {&fixup.product.beta, ScalarOf::beta}}),
-         of_a_.operand, of_a_.table, of_b_.operand, of_b_.table, c_.operand, c_.table, d_.operand, d_.table,
-         terms_a, terms_b},
+         of_a_.operand, of_a_.table, wide_a, of_b_.operand, of_b_.table, wide_b, c_.operand, c_.table,
+         d_.operand, d_.table, terms_a, terms_b},
         device_);
+  }
+
+  // Where the fix-up may copy an operand of 16-bit elements to.
+  Operand add_wide(const StepMatrix& wide, ElementType type, std::int64_t cols) {
+    if (type == ElementType::fp32) {
+      return operand_none;
+    }
+    const std::int64_t count = wide.layout.stride == 0 ? 1 : p_.batch;
+    const std::int64_t elements = count_elements("an operand in FP32", {count, wide.layout.ld, cols});
+    return add_workspace(plan_, elements, wide.layout).operand;
   }
 
   const Variant& kernel_;
   const Problem& p_;
   const DeviceInfo& device_;
+  const Problem wide_ = widened(p_);
   const OperandTerms a_ = terms_of_a(kernel_.tunables, p_), b_ = terms_of_b(kernel_.tunables, p_);
   const StepMatrix of_a_ = matrix_a(p_), of_b_ = matrix_b(p_), c_ = matrix_c(p_), d_ = matrix_d(p_);
   std::int64_t splits_;
@@ -224,16 +257,29 @@ const std::vector<const Variant*>& all_fixups() {
   return fixups;
 }
 
+std::vector<Tunables> all_storages() {
+  std::vector<Tunables> storages;
+  for (const Tunables& terms : {Tunables{{"BF16X6", 0}, {"TSK", 64}}, Tunables{{"BF16X6", 1}, {"TSK", 32}}}) {
+    for (Tunables storage : every({{"NARROW_A", {0, 1}}, {"NARROW_B", {0, 1}}})) {
+      storage.insert(terms.begin(), terms.end());
+      storages.push_back(std::move(storage));
+    }
+  }
+  return storages;
+}
+
 class Tensor : public Family {
  public:
-  // The precision is the storage; nothing is fixed by how operands are stored.
-  Tensor() : Family({{{"BF16X6", 0}, {"TSK", 64}}, {{"BF16X6", 1}, {"TSK", 32}}}) {}
+  Tensor() : Family(all_storages(), {"NARROW_A", "NARROW_B"}) {}
+  // How many terms the values of each operand are.
   int storage(const Problem& p) const override {
     if (p.precision == Precision::fp32 || p.k > longest_int_k) {
       return -1;
     }
-    return p.precision == Precision::bf16x6 ? 1 : 0;
+    return (is_one_term(p.a_type, p.precision) ? 1 : 0) + (is_one_term(p.b_type, p.precision) ? 2 : 0) +
+           (p.precision == Precision::bf16x6 ? 4 : 0);
   }
+  bool reads_narrow() const override { return true; }
   bool multiplies_in(Precision precision) const override { return precision != Precision::fp32; }
   // A user says by the precision which it is, or by the tunables where there is no problem.
   bool decides(std::string_view) const override { return false; }
@@ -267,7 +313,8 @@ class TensorMma : public Tensor {
     constexpr double reached = 0.65;  // of what tensor cores can do
     const double rate = reached * tensor_lanes(gpu.device.compute_capability) * gpu.clock;
     std::vector<Calibration> calibrations;
-    for (const Storage& storage : storages()) {
+    for (const std::size_t first_of_precision : {0, 4}) {  // which holds for the others, too
+      const Storage& storage = storages()[first_of_precision];
       const bool in_f16 = at(storage.fixed, "BF16X6") == 0;
       // A tile that fills a unit by itself, and one that does in pairs or threes: FP16 takes more registers.
       for (const auto& [columns, most_resident] : {std::pair(128, 1), {64, in_f16 ? 2 : 3}}) {
@@ -311,7 +358,7 @@ KernelSpec split() {
   };
   spec.local_bytes = [](const Tunables& t) {
     constexpr std::size_t shared = 128;
-    return static_cast<std::size_t>(4 * block_elements(t)) + shared;
+    return sizeof(float) * static_cast<std::size_t>(block_elements(t, terms_of(t))) + shared;
   };
   return spec;
 }
@@ -366,11 +413,11 @@ std::int64_t OperandTerms::elements() const {
 
 OperandTerms terms_of_a(const Tunables& t, const Problem& p) {
   const std::int64_t rows = std::max<std::int64_t>(at(t, "TSM"), panel_rows);
-  return layout("the terms of A", t, p, ceil_div(p.m, rows) * (rows / panel_rows), p.a_stride);
+  return layout("the terms of A", t, p, ceil_div(p.m, rows) * (rows / panel_rows), p.a_stride, "NARROW_A");
 }
 
 OperandTerms terms_of_b(const Tunables& t, const Problem& p) {
-  return layout("the terms of B", t, p, ceil_div(p.n, panel_rows), p.b_stride);
+  return layout("the terms of B", t, p, ceil_div(p.n, panel_rows), p.b_stride, "NARROW_B");
 }
 
 SplitsLayout splits_layout(const Tunables& t, const Problem& p, std::int64_t splits) {

@@ -14,6 +14,7 @@ struct OperandTerms {
   std::int64_t panels;
   std::int64_t blocks;
   std::int64_t members;
+  int terms;          // of a value
   std::int64_t size;  // elements of the terms; the scales follow them
   std::int64_t elements() const;
 };

@@ -115,12 +115,13 @@ class Pipelined : public Tiled {
   // times as long on an H200 (see plan/README.md).
   bool worthwhile(const Problem& p, const Tunables& t) const override {
     constexpr std::int64_t few = 4096;
-    const auto contended = [&](bool direct, std::int64_t size, const char* tile, std::int64_t stride) {
+    const auto contended = [&](bool direct, bool in_vectors, std::int64_t size, const char* tile,
+                               std::int64_t stride) {
       const bool by_all = p.batch == 1 || stride == 0;
-      return by_all && direct && quarters(size) && size * p.k <= few && size < at(t, tile);
+      return by_all && direct && in_vectors && size * p.k <= few && size < at(t, tile);
     };
-    return !(contended(p.a_op == Transpose::no, p.m, "TSM", p.a_stride) ||
-             contended(p.b_op == Transpose::yes, p.n, "TSN", p.b_stride)) ||
+    return !(contended(p.a_op == Transpose::no, a_in_vectors(p), p.m, "TSM", p.a_stride) ||
+             contended(p.b_op == Transpose::yes, b_in_vectors(p), p.n, "TSN", p.b_stride)) ||
            at(t, "ASYNC") != 1;
   }
   bool splits_k() const override { return true; }

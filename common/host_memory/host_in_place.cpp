@@ -95,7 +95,8 @@ class InPlace final : public HostCall {
     return a.m == b.m && a.n == b.n && a.k == b.k && a.lda == b.lda && a.ldb == b.ldb && a.ldc == b.ldc &&
            a.a_op == b.a_op && a.b_op == b.b_op && a.batch == b.batch && a.a_stride == b.a_stride &&
            a.b_stride == b.b_stride && a.c_stride == b.c_stride && a.level == b.level &&
-           a.precision == b.precision && (a.alpha == 0.0f) == (b.alpha == 0.0f) &&
+           a.precision == b.precision && a.a_type == b.a_type && a.b_type == b.b_type &&
+           a.c_type == b.c_type && (a.alpha == 0.0f) == (b.alpha == 0.0f) &&
            (a.beta == 0.0f) == (b.beta == 0.0f);
   }
 

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <iterator>
 #include <set>
 #include <span>
+#include <utility>
 
 #include "families/cpu.h"
 #include "families/kernel_parts.h"
@@ -33,6 +35,7 @@ void add_finish(Plan& plan, const Variant& kernel, const Problem& p, const StepM
   sizes.d = d.layout;
   sizes.bias_stride = p.bias_stride;
   sizes.function = static_cast<std::int64_t>(p.activation);
+  sizes.type = static_cast<std::int64_t>(p.c_type);
   sizes.alpha = has_term ? 1.0f : 0.0f;
   StructArgument argument = struct_argument(sizes, {{&sizes.t.offset, t.operand},
                                                     {&sizes.c.offset, c.operand},
@@ -54,7 +57,7 @@ void add_finish(Plan& plan, const Variant& kernel, const Problem& p, const StepM
       device);
 }
 
-// beta C alone.
+// What is left without products.
 Plan scaled(const Variant& kernel, const Problem& p, const DeviceInfo& device) {
   Plan plan;
   plan.scalars = {p.alpha, p.beta};
@@ -68,7 +71,8 @@ Problem before_finish(const Problem& problem) {
   Problem p = problem;
   p.bias = p.device_scalars = false;
   p.activation = Activation::none;
-  if (problem.device_scalars) {
+  if (problem.keeps_sum()) {
+    p.c_type = ElementType::fp32;
     p.alpha = 1.0f;
     p.beta = 0.0f;
     p.addend_apart = false;
@@ -79,27 +83,34 @@ Problem before_finish(const Problem& problem) {
   return p;
 }
 
-// Has the plan's steps write to that buffer, with the factors that it was made with.
-void redirect(Plan& plan, Operand to) {
-  const auto redirected = [&](Operand operand) {
-    return operand == operand_c ? to : operand == table_c && to != operand_c ? operand_none : operand;
+// Has steps work on that buffer in place of an operand, which may have had a table.
+void redirect(std::span<Step> steps, Operand from, Operand table, Operand to) {
+  const auto redirect_one = [&](Operand& operand) {
+    operand = operand == from ? to : operand == table && to != from ? operand_none : operand;
   };
-  const auto redirect_struct = [&](StructArgument& argument) {
-    for (StructArgument::Offset& offset : argument.offsets) {
-      offset.operand = redirected(offset.operand);
+  for (Step& step : steps) {
+    for (StepArgument& argument : step.arguments) {
+      if (Operand* const operand = std::get_if<Operand>(&argument)) {
+        redirect_one(*operand);
+      } else if (StructArgument* const values = std::get_if<StructArgument>(&argument)) {
+        for (StructArgument::Offset& offset : values->offsets) {
+          redirect_one(offset.operand);
+        }
+      }
     }
-    for (const auto& [at, scalar] : argument.factors) {
-      const float factor = scalar == ScalarOf::alpha ? plan.scalars.alpha : plan.scalars.beta;
-      std::memcpy(argument.values.data() + at, &factor, sizeof factor);
-    }
-    argument.factors.clear();
-  };
+  }
+}
+
+// Has the plan's steps take the factors that it was made with, and not those of the call.
+void fix_factors(Plan& plan) {
   for (Step& step : plan.steps) {
     for (StepArgument& argument : step.arguments) {
-      if (Operand* operand = std::get_if<Operand>(&argument)) {
-        *operand = redirected(*operand);
-      } else {
-        redirect_struct(std::get<StructArgument>(argument));
+      if (StructArgument* const values = std::get_if<StructArgument>(&argument)) {
+        for (const auto& [at, scalar] : values->factors) {
+          const float factor = scalar == ScalarOf::alpha ? plan.scalars.alpha : plan.scalars.beta;
+          std::memcpy(values->values.data() + at, &factor, sizeof factor);
+        }
+        values->factors.clear();
       }
     }
   }
@@ -111,18 +122,20 @@ Plan finished(Plan plan, const Problem& before, const Problem& problem, const De
     return plan;
   }
   StepMatrix result = matrix_d(problem);
-  if (problem.device_scalars) {
+  if (problem.keeps_sum()) {
     if (problem.no_workspace) {
       throw Error(Status::out_of_memory,
-                  "there is no memory for a product whose factors are in device memory");
+                  "there is no memory for a product whose factors are in device memory or whose result has "
+                  "elements of 16 bits");
     }
-    const Operand product{first_workspace + static_cast<int>(plan.workspace_bytes.size())};
-    plan.workspace_bytes.push_back(sizeof(float) * static_cast<std::size_t>(count_elements(
-                                                       "the product", {problem.batch, before.c_stride})));
-    result = {product, operand_none, {0, before.ldc, before.c_stride}};
-    redirect(plan, product);
+    result = add_workspace(plan, count_elements("the product", {problem.batch, before.c_stride}),
+                           {0, before.ldc, before.c_stride});
+    redirect(plan.steps, operand_c, table_c, result.operand);
+    fix_factors(plan);
+    plan.scalars = {problem.alpha, problem.beta};
   }
-  add_finish(plan, finish_program(device), problem, result, Factors::of_sums, device);
+  add_finish(plan, finish_program(device), problem, result,
+             problem.keeps_sum() ? Factors::of_call : Factors::of_sums, device);
   return plan;
 }
 
@@ -174,12 +187,11 @@ Plan lower_in_turn(const Schedule& schedule, const Problem& problem, const Devic
     if (from == 0) {
       plan = {.steps = {}, .multiply = added.multiply, .workspace_bytes = added.workspace_bytes};
       if (!in_d) {
-        sums = {first_workspace + static_cast<int>(plan.workspace_bytes.size())};
-        plan.workspace_bytes.push_back(sizeof(float) * static_cast<std::size_t>(count_elements(
-                                                           "the sums", {problem.batch, part.c_stride})));
+        sums = add_workspace(plan, count_elements("the sums", {problem.batch, part.c_stride}), {}).operand;
       }
     }
-    redirect(added, sums);
+    redirect(added.steps, operand_c, table_c, sums);
+    fix_factors(added);
     std::ranges::move(added.steps, std::back_inserter(plan.steps));
   }
   if (!in_d) {
@@ -190,9 +202,62 @@ Plan lower_in_turn(const Schedule& schedule, const Problem& problem, const Devic
   return plan;
 }
 
+bool is_narrow(const Problem& p) { return p.a_type != ElementType::fp32 || p.b_type != ElementType::fp32; }
+
+// Copies operands of 16-bit elements to FP32 in front of the rest, and packs those of them that are to be.
+Plan lower_widened(const Schedule& schedule, const Problem& problem, const DeviceInfo& device) {
+  if (problem.no_workspace) {
+    throw Error(Status::out_of_memory, "there is no memory for operands of 16-bit elements in FP32");
+  }
+  const bool narrow_a = problem.a_type != ElementType::fp32, narrow_b = problem.b_type != ElementType::fp32;
+  const bool pack_a = narrow_a && schedule.pack_a, pack_b = narrow_b && schedule.pack_b;
+  Problem wide = packed(widened(problem), pack_a, pack_b);
+  wide.a_type = wide.b_type = ElementType::fp32;
+  Schedule rest = schedule;
+  rest.pack_a = schedule.pack_a && !pack_a;
+  rest.pack_b = schedule.pack_b && !pack_b;
+  Plan plan = lower(rest, wide, device);
+  std::vector<Step> steps = std::exchange(plan.steps, {});
+  std::vector<OperandCopy> copies;
+  const auto copy = [&](ElementType type, const StepMatrix& from, const StepMatrix& to, bool transposed,
+                        std::int64_t rows, std::int64_t cols) {
+    const std::int64_t count = to.layout.stride == 0 ? 1 : problem.batch;
+    const std::int64_t elements = count_elements("an operand in FP32", {count, to.layout.ld, cols});
+    copies.push_back({from, type, add_workspace(plan, elements, to.layout), transposed, rows, cols, count});
+    redirect(steps, from.operand, from.table, copies.back().to.operand);
+  };
+  if (narrow_a) {
+    copy(problem.a_type, matrix_a(problem), matrix_a(wide), problem.a_op != wide.a_op, wide.a_rows(),
+         wide.a_cols());
+  }
+  if (narrow_b) {
+    copy(problem.b_type, matrix_b(problem), matrix_b(wide), problem.b_op != wide.b_op, wide.b_rows(),
+         wide.b_cols());
+  }
+  add_copies(plan, copies, device);
+  plan.multiply += plan.steps.size();
+  std::ranges::move(steps, std::back_inserter(plan.steps));
+  return plan;
+}
+
+// With the program that scales C where there are no products, and the schedule of those that are.
+Plan plan_with(const Variant& scaling, const std::function<Schedule(const Problem&)>& choose,
+               const Problem& problem, const DeviceInfo& device) {
+  if (!problem.multiplies() && !problem.device_scalars) {
+    return scaled(scaling, problem, device);
+  }
+  const Problem before = before_finish(problem);
+  return finished(
+      before.multiplies() ? lower(choose(widened(before)), before, device) : scaled(scaling, before, device),
+      before, problem, device);
+}
+
 }  // namespace
 
 Plan lower(const Schedule& schedule, const Problem& problem, const DeviceInfo& device) {
+  if (is_narrow(problem) && !schedule.kernel->spec->family->reads_narrow()) {
+    return lower_widened(schedule, problem, device);
+  }
   return schedule.in_turn ? lower_in_turn(schedule, problem, device)
                           : schedule.kernel->spec->family->lower(schedule, problem, device);
 }
@@ -214,10 +279,12 @@ std::vector<const Variant*> programs_of(const Planner& planner) {
 
 Plan plan_sgemm(const KernelSpec& spec, const Tunables& set, const Problem& problem,
                 const DeviceInfo& device) {
-  const Problem before = before_finish(problem);
-  return finished(before.multiplies() ? lower(schedule_for({&spec, set}, before, device), before, device)
-                                      : scaled(program("finish", set), before, device),
-                  before, problem, device);
+  return plan_with(
+      problem.multiplies() ? finish_program(device) : program("finish", set),
+      [&](const Problem& product) {
+        return schedule_for({&spec, set}, product, device);
+      },
+      problem, device);
 }
 
 Plan plan_sgemm(const Problem& problem, const Planner& planner) {
@@ -225,11 +292,9 @@ Plan plan_sgemm(const Problem& problem, const Planner& planner) {
   if (problem.is_empty()) {
     return {};
   }
-  const DeviceInfo& device = planner.device();
-  const Problem before = before_finish(problem);
-  return finished(before.multiplies() ? lower(planner.select(before), before, device)
-                                      : scaled(finish_program(device), before, device),
-                  before, problem, device);
+  return plan_with(
+      finish_program(planner.device()), [&](const Problem& product) { return planner.select(product); },
+      problem, planner.device());
 }
 
 Plan plan_sgemm(const Problem& problem, const DeviceInfo& device) {

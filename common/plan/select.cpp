@@ -58,7 +58,8 @@ class Planner::Search {
 
   // Without a kernel where there is nothing.
   Schedule fastest() {
-    look_at({.problem = problem_, .traffic = Traffic(problem_, facts_)});
+    look_at(
+        {.problem = problem_, .seconds = widening_seconds(true, true), .traffic = Traffic(problem_, facts_)});
     if (!several_steps_) {
       return best_;
     }
@@ -130,7 +131,7 @@ class Planner::Search {
     }
     const double copied = (pack_a ? packed_bytes(p.m, p.k, p.a_stride, p.batch) : 0.0) +
                           (pack_b ? packed_bytes(p.n, p.k, p.b_stride, p.batch) : 0.0);
-    const double seconds = packing_seconds(copied, facts_);
+    const double seconds = widening_seconds(!pack_a, !pack_b) + packing_seconds(copied, facts_);
     // No kernel multiplies faster than that.
     const double possible = seconds + std::max(facts_.launch, 0.5 * p.flops() * planner_.least_per_product_);
     if (possible < least_ && is_countable(copied / sizeof(float))) {
@@ -141,6 +142,15 @@ class Planner::Search {
                .seconds = seconds,
                .traffic = Traffic(inner, facts_)});
     }
+  }
+
+  // Copying those of the two operands to FP32 that have elements of 16 bits.
+  double widening_seconds(bool a, bool b) const {
+    const Problem& p = problem_;
+    const bool narrow_a = a && p.a_type != ElementType::fp32, narrow_b = b && p.b_type != ElementType::fp32;
+    const double bytes = (narrow_a ? packed_bytes(p.m, p.k, p.a_stride, p.batch) : 0.0) +
+                         (narrow_b ? packed_bytes(p.n, p.k, p.b_stride, p.batch) : 0.0);
+    return bytes > 0.0 ? packing_seconds(bytes, facts_) : 0.0;
   }
 
   // Split terms take 6 bytes or 4 for each 4, and another step computes what they cannot hold.
@@ -246,17 +256,18 @@ class Planner::Search {
                   .in_turn = way.by == AddedBy::turns,
                   .pack_a = operands.pack_a,
                   .pack_b = operands.pack_b,
-                  .seconds = seconds});
+                  .seconds = seconds},
+                 operands.problem);
       }
     }
   }
 
-  void consider(Schedule schedule) {
+  void consider(Schedule schedule, const Problem& as_given) {
     if (planner_.device_.kind == DeviceKind::cpu && !fit(schedule)) {
       return;
     }
     const Variant& kernel = *schedule.kernel;
-    if (*schedule.seconds < least_ && kernel.spec->family->worthwhile(problem_, kernel.tunables)) {
+    if (*schedule.seconds < least_ && kernel.spec->family->worthwhile(as_given, kernel.tunables)) {
       if (all_ != nullptr) {
         all_->push_back(schedule);
       } else {

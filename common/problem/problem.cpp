@@ -162,6 +162,7 @@ void swap_operands(Sgemm& call) {
   std::swap(call.m, call.n);
   std::swap(call.lda, call.ldb);
   std::swap(call.a_stride, call.b_stride);
+  std::swap(call.a_type, call.b_type);
 }
 
 ColumnMajor to_column_major(const Sgemm& call, BatchBy batch_by) {

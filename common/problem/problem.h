@@ -49,7 +49,9 @@ struct Problem : Sgemm {
   // A and B take no part when alpha or k is zero.
   bool multiplies() const { return alpha != 0.0f && k != 0; }
   // A step follows that makes C of the sum.
-  bool finishes() const { return bias || activation != Activation::none || device_scalars; }
+  bool finishes() const { return bias || activation != Activation::none || keeps_sum(); }
+  // That step gets the sum in a workspace, without the factors: they are not known yet, or C has fewer bits.
+  bool keeps_sum() const { return device_scalars || c_type != ElementType::fp32; }
   bool is_empty() const {
     return m == 0 || n == 0 || batch == 0 || (!multiplies() && beta == 1.0f && !addend_apart && !finishes());
   }

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "duogemm/version.h"
+#include "problem/element_type.h"
 #include "problem/precision.h"
 #include "problem/problem.h"
 #include "system/date.h"
@@ -62,6 +63,9 @@ Json describe(const Sgemm& call, CallMemory memory, CallBatch batch) {
   add(call.layout == Layout::row_major, "layout", "row_major");
   add(call.level == Reproducibility::everywhere, "level", "everywhere");
   add(call.precision != Precision::fp32, "precision", to_text(call.precision));
+  add(call.a_type != ElementType::fp32, "a_type", to_text(call.a_type));
+  add(call.b_type != ElementType::fp32, "b_type", to_text(call.b_type));
+  add(call.c_type != ElementType::fp32, "c_type", to_text(call.c_type));
   add(true, "memory", memory == CallMemory::host ? "host" : "device");
   return found;
 }

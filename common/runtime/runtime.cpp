@@ -88,7 +88,7 @@ auto key(const Problem& p) {
                     p.b_op, p.batch_by, p.level, p.precision, p.alpha == 0.0f, p.beta == 0.0f,
                     p.owed_splits() > 1 && p.alpha == 1.0f, p.addend_apart, p.addend_ld, p.addend_stride,
                     p.bias, p.bias_stride, p.activation, p.device_scalars, p.no_workspace, p.a_aligned,
-                    p.b_aligned, p.c_aligned);
+                    p.b_aligned, p.c_aligned, p.a_type, p.b_type, p.c_type);
 }
 
 std::string text_of(const Problem& p) {

@@ -34,7 +34,7 @@ typedef struct {
   int vectors;  // whether D and, if its address allows, C can be in float4
   int cluster;  // the work-groups, each with a split, that add them up
   MatrixLayout d, c;
-  Int64 split_stride;   // the distance in D between the results of two splits
+  Int64 split_stride;  // the distance in D between the results of two splits
   int tile_m, tile_n;  // on CPUs, a work-group's tile of D
 } GemmArguments;
 
@@ -50,24 +50,26 @@ typedef struct {
   Int64 batch;
 } ReduceArguments;
 
-// An operand to copy: Y becomes X or its transpose, which has `rows` rows, for each of `copies` members.
+// An operand to copy: Y becomes X or its transpose, which has `rows` rows and `cols` columns, for each of
+// `copies` members. X's elements are of that type (see element.h), and Y's are FP32.
 typedef struct {
-  Int64 rows;
+  Int64 rows, cols;
   MatrixLayout x, y;
   Int64 copies;
+  Int64 type;
 } PackOperand;
 typedef struct {
-  Int64 cols;
   PackOperand first, second;
 } PackArguments;
 
-// D <- f(alpha T + beta C + bias).
+// D <- f(alpha T + beta C + bias). C and D have elements of one type, the others FP32.
 typedef struct {
   Int64 M, N;
   MatrixLayout t, c, d;
   Int64 bias_offset;
   Int64 bias_stride;
   Int64 function;  // 0: none, 1: ReLU, 2: GELU
+  Int64 type;      // of C and D
   Int64 batch;
   float alpha, beta;
 } FinishArguments;
@@ -78,14 +80,17 @@ typedef struct {
 #define PANEL 128  // rows of an operand whose terms and scales are together (see tensor/terms.h)
 
 // A matrix X to split into terms Y: `rows` of m or n, stored with neighbours along k or along the rows side
-// by side. Y has `panels` panels for each of `members`.
+// by side, with elements of that type. Y has `panels` panels for each of `members`, and of each value that
+// many terms.
 typedef struct {
   Int64 rows;
   MatrixLayout x;
+  Int64 type;
   Int64 along_k;
   Int64 y_offset;
   Int64 panels;
   Int64 members;
+  Int64 terms;
 } SplitOperand;
 // Both operands, `depth` along k, and how many counters of tiles, from an offset on, are to be set to zero.
 typedef struct {
@@ -117,11 +122,17 @@ typedef struct {
   float alpha, beta;
 } TensorArguments;
 
+// An operand whose elements have 16 bits: what a tile needs of it is first copied to FP32.
+typedef struct {
+  MatrixLayout x;
+  Int64 type;
+} NarrowOperand;
 // A product of which those tiles alone are computed that the tensor kernel has not: such a tile is
 // a_panels_in_tile panels of A by one of B, and a panel has `blocks` scales, one after the other, from the
 // operand's offset on.
 typedef struct {
   GemmArguments product;
+  NarrowOperand a, b;
   TermsLayout a_scales, b_scales;
   Int64 a_panels_in_tile;
   Int64 blocks;
@@ -129,8 +140,8 @@ typedef struct {
 
 #ifdef __cplusplus
 static_assert(sizeof(Int64) == 8 && sizeof(GemmArguments) == 22 * 8 && sizeof(ReduceArguments) == 13 * 8 &&
-                  sizeof(PackArguments) == 17 * 8 && sizeof(FinishArguments) == 16 * 8 &&
-                  sizeof(SplitArguments) == 19 * 8 && sizeof(TensorArguments) == 22 * 8 &&
-                  sizeof(FixupArguments) == 30 * 8,
+                  sizeof(PackArguments) == 20 * 8 && sizeof(FinishArguments) == 17 * 8 &&
+                  sizeof(SplitArguments) == 23 * 8 && sizeof(TensorArguments) == 22 * 8 &&
+                  sizeof(FixupArguments) == 38 * 8,
               "host and kernels must lay the structs out alike");
 #endif

@@ -3,9 +3,10 @@
 //
 // T, C and D are M x N, column-major; C or T may be D itself. A leading dimension of 0 repeats one column. C
 // is not read when beta is zero, nor T when alpha is. alpha and beta are numbers or, where alpha_at and
-// beta_at are given, in memory. The bias is a column. f is 0: nothing; 1: the positive part, where a NaN
-// becomes 0, as in cuBLASLt; 2: the Gaussian error linear unit in its form with tanh (Hendrycks and Gimpel,
-// 2016), x times the logistic function of 2 u, which is x / 2 (1 + tanh u).
+// beta_at are given, in memory. C and D may have elements of 16 bits, to which the result is rounded once.
+// The bias is a column. f is 0: nothing; 1: the positive part, where a NaN becomes 0, as in cuBLASLt; 2: the
+// Gaussian error linear unit in its form with tanh (Hendrycks and Gimpel, 2016), x times the logistic
+// function of 2 u, which is x / 2 (1 + tanh u).
 //
 // Offsets, strides and leading dimensions in elements. Each work-item has WPT elements, GROUP apart; they are
 // numbered down the columns in one dimension, whose limit is 2^31 work-groups; the batch is walked over in
@@ -21,6 +22,7 @@
 #include "dialect.h"
 #include "gemm/arguments.h"
 #include "gemm/common.h"
+#include "gemm/element.h"
 
 FUNCTION float
 apply(const int function, const float x) {
@@ -67,20 +69,21 @@ finish(ARGUMENTS(FinishArguments), const __global float* T, const __global long*
   TAKE_ARGUMENTS(FinishArguments);
   const float t_factor = alpha_at == 0 ? p.alpha : *alpha_at;
   const float c_factor = beta_at == 0 ? p.beta : *beta_at;
+  const int type = (int)p.type;
   const long size = p.M * p.N;
   const long first = (long)get_group_id(0) * (GROUP * WPT) + get_local_id(0);
   const long end = LEAST(first + GROUP * WPT, size);
   enum { UNROLLED = WPT > 8 ? 1 : WPT };
   for (long member = get_group_id(1); member < p.batch; member += get_num_groups(1)) {
     const __global float* t = MEMBER(T, p.t, t_table, member);
-    const __global float* c = MEMBER(C, p.c, c_table, member);
-    __global float* d = MEMBER(D, p.d, d_table, member);
-    if (GROUP == 1 && t_factor == 0.0f && bias == 0 && p.function == 0) {
+    const long c = MEMBER_ELEMENT(C, p.c, c_table, member, type);
+    const long d = MEMBER_ELEMENT(D, p.d, d_table, member, type);
+    if (GROUP == 1 && t_factor == 0.0f && bias == 0 && p.function == 0 && type == FP32_ELEMENTS) {
       for (long element = first; element < end;) {
         const long col = column_of_element(element, p.M, size);
         const long row = element - col * p.M;
         const long count = LEAST(p.M - row, end - element);
-        scale(d + col * p.d.ld + row, c + col * p.c.ld + row, count, c_factor);
+        scale(D + d + col * p.d.ld + row, C + c + col * p.c.ld + row, count, c_factor);
         element += count;
       }
       continue;
@@ -92,13 +95,14 @@ finish(ARGUMENTS(FinishArguments), const __global float* T, const __global long*
         const long col = column_of_element(element, p.M, size);
         const long row = element - col * p.M;
         // To add -0 changes nothing, so that one line serves every beta.
-        const float added = c_factor == 0.0f ? -0.0f : c_factor * c[col * p.c.ld + row];
+        const float added =
+            c_factor == 0.0f ? -0.0f : c_factor * load_element(C, c + col * p.c.ld + row, type);
         const float without_t = c_factor == 0.0f ? 0.0f : added;
         float value = t_factor == 0.0f ? without_t : fma(t_factor, t[col * p.t.ld + row], added);
         if (bias != 0) {
           value += bias[p.bias_offset + member * p.bias_stride + row];
         }
-        d[col * p.d.ld + row] = apply((int)p.function, value);
+        store_element(D, d + col * p.d.ld + row, type, apply((int)p.function, value));
       }
     }
   }

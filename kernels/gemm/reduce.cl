@@ -1,5 +1,5 @@
-// D <- alpha (P0 + P1 + ...) + beta C: ends a multiplication whose k was split. It adds up the partial sums in
-// ascending order, so that the bits depend on nothing but where k was split.
+// D <- alpha (P0 + P1 + ...) + beta C: ends a multiplication whose k was split. It adds up the partial sums
+// in ascending order, so that the bits depend on nothing but where k was split.
 //
 // A work-group has GROUP / ITEMS elements, numbered down the columns in one dimension, whose limit is 2^31
 // work-groups. ITEMS work-items share an element: each loads every ITEMS-th partial sum, and one adds them

@@ -4,7 +4,7 @@ import numpy
 
 from ._layout import call_for, contiguous, require_cuda, run_on_stream
 from ._library import ArgumentError, ArrayTypeError
-from ._matmul import matmul, require_no_meaning
+from ._matmul import elements_of, matmul, require_no_meaning
 
 
 class _CudaArray:
@@ -15,15 +15,13 @@ class _CudaArray:
         if facts is None:
             raise ArrayTypeError(f"{name} has no __cuda_array_interface__, as a has")
         try:
-            kind = numpy.dtype(facts["typestr"])
+            self.dtype = numpy.dtype(facts["typestr"])
         except TypeError as error:
             raise ArrayTypeError(f"{name}: {error}") from None
-        if kind != numpy.dtype("float32"):
-            raise ArrayTypeError(f"{name} is of {kind}; it must be of float32")
         if facts.get("mask") is not None:
             raise ArrayTypeError(f"{name} has a mask, which would be ignored")
         self.shape = tuple(facts["shape"])
-        self.strides = tuple(facts.get("strides") or (4 * stride for stride in contiguous(self.shape)))
+        self.strides = tuple(facts.get("strides") or (self.dtype.itemsize * stride for stride in contiguous(self.shape)))
         self.address, self.read_only = facts["data"]
         self.stream = facts.get("stream")
 
@@ -45,7 +43,7 @@ def _multiply_cuda(a, b, out, alpha, beta, precision, level):
         raise ArgumentError("out is read-only")
     first, second, result = arrays
     layout = (result.shape, result.strides)
-    call = call_for(first.shape, first.strides, second.shape, second.strides, layout, 4, alpha, beta, precision, level)
+    call = call_for(first.shape, first.strides, second.shape, second.strides, layout, elements_of(*arrays), True, alpha, beta, precision, level)
     run_on_stream(call, _stream(arrays), 0, *(array.address for array in arrays))
     return out
 

@@ -9,9 +9,8 @@ import itertools
 import math
 from typing import NamedTuple
 
-from ._library import LEVELS, PRECISIONS, ArgumentError, DeviceError, Problem, cuda_sgemm, fail, host_sgemm, last_error
+from ._library import ELEMENTS, ITEMS, LEVELS, PRECISIONS, ArgumentError, DeviceError, Problem, cuda_sgemm, fail, host_sgemm, last_error
 
-ITEM = 4  # bytes of a float32
 _LARGEST = 2.0**128 - 2.0**104  # float32
 
 
@@ -205,10 +204,10 @@ def _as_float(name, value):
     raise ArgumentError(f"{name} is {value!r}; it must be a real number")
 
 
-def _extent(shape, strides):
-    span = 0 if 0 in shape else ITEM * (1 + sum((size - 1) * stride for size, stride in zip(shape, strides)))
-    width = ITEM * (1 + sum(size - 1 for size, stride in zip(shape, strides) if stride == 1))
-    return Extent(span, width, tuple(ITEM * stride for size, stride in zip(shape, strides) if size > 1 and stride > 1))
+def _extent(shape, strides, item):
+    span = 0 if 0 in shape else item * (1 + sum((size - 1) * stride for size, stride in zip(shape, strides)))
+    width = item * (1 + sum(size - 1 for size, stride in zip(shape, strides) if stride == 1))
+    return Extent(span, width, tuple(item * stride for size, stride in zip(shape, strides) if size > 1 and stride > 1))
 
 
 def _with_vectors(strides, shape, matrix_shape, front):
@@ -235,28 +234,31 @@ def _out_strides(out, result, matrix_shape, a_is_vector, unit):
 
 
 @functools.lru_cache(maxsize=4096)
-def call_for(a_shape, a_strides, b_shape, b_strides, out, unit, alpha, beta, precision, level):
-    """The call for arrays of these shapes and strides, which count units: bytes, or elements of so many.
+def call_for(a_shape, a_strides, b_shape, b_strides, out, elements, in_bytes, alpha, beta, precision, level):
+    """The call for arrays of these shapes and strides, which count bytes, or else elements.
 
-    out: shape and strides, or None for an array that is contiguous and new.
+    out: shape and strides, or None for an array that is contiguous and new. elements: what those of all three are, in words.
     """
+    items = tuple(ITEMS[element] for element in elements)
+    units = items if in_bytes else (1, 1, 1)
     result, a_matrix, b_matrix, c_matrix = _shapes(a_shape, b_shape)
     if out is None and beta != 0:
         raise ArgumentError(f"beta is {beta} and there is no out to multiply by it")
     strides = (
-        _with_vectors(_in_elements("a", a_shape, a_strides, unit), a_shape, a_matrix, True),
-        _with_vectors(_in_elements("b", b_shape, b_strides, unit), b_shape, b_matrix, False),
-        _out_strides(out, result, c_matrix, len(a_shape) == 1, unit),
+        _with_vectors(_in_elements("a", a_shape, a_strides, units[0]), a_shape, a_matrix, True),
+        _with_vectors(_in_elements("b", b_shape, b_strides, units[1]), b_shape, b_matrix, False),
+        _out_strides(out, result, c_matrix, len(a_shape) == 1, units[2]),
     )
     problem = Problem(m=c_matrix[-2], n=c_matrix[-1], k=a_matrix[-1], alpha=number("alpha", alpha), beta=number("beta", beta), batch=1)
     problem.precision, problem.level = words_to_numbers(precision, level)
+    problem.a_type, problem.b_type, problem.c_type = (ELEMENTS[element] for element in elements)
     shapes = (a_matrix, b_matrix, c_matrix)
     _set_matrices(problem, *map(_matrix, ("a", "b", "out"), shapes, strides))
     batches = c_matrix[:-2]
     by_array = [_batch_strides(shape, stride, batches) for shape, stride in zip(shapes, strides)]
     offsets = () if 0 in c_matrix else _set_batches(problem, _merge(batches, list(zip(*by_array))))
-    offsets = tuple(tuple(ITEM * offset for offset in step) for step in offsets)
-    return Call(ctypes.addressof(problem), problem, offsets, result, tuple(map(_extent, shapes, strides)))
+    offsets = tuple(tuple(item * offset for item, offset in zip(items, step)) for step in offsets)
+    return Call(ctypes.addressof(problem), problem, offsets, result, tuple(map(_extent, shapes, strides, items)))
 
 
 def require_apart(call, a, b, c):

@@ -11,6 +11,8 @@ FOLDER = pathlib.Path(__file__).parent / LIBRARIES
 INVALID_ARGUMENT = 1  # duogemm_status
 PRECISIONS = {"fp32": 0, "bf16x6": 1, "f16x3": 2}  # duogemm_precision
 LEVELS = {"run_to_run": 0, "everywhere": 1}  # duogemm_reproducibility
+ELEMENTS = {"float32": 0, "bfloat16": 1, "float16": 2}  # duogemm_element_type
+ITEMS = {"float32": 4, "bfloat16": 2, "float16": 2}  # bytes of an element
 
 
 class Error(Exception):
@@ -22,7 +24,7 @@ class ArgumentError(Error, ValueError):
 
 
 class ArrayTypeError(Error, TypeError):
-    """An operand is no array that can be multiplied, or not of float32. Nothing was written."""
+    """An operand is no array that can be multiplied, or not of float32, bfloat16 or float16. Nothing was written."""
 
 
 class DeviceError(Error, RuntimeError):
@@ -41,7 +43,7 @@ class Problem(ctypes.Structure):
         + [(name, ctypes.c_int64) for name in ("m", "n", "k")]
         + [(name, ctypes.c_float) for name in ("alpha", "beta")]
         + [(name, ctypes.c_int64) for name in ("lda", "ldb", "ldc", "batch", "a_stride", "b_stride", "c_stride")]
-        + [("level", ctypes.c_int), ("precision", ctypes.c_int)]
+        + [(name, ctypes.c_int) for name in ("level", "precision", "a_type", "b_type", "c_type")]
     )
 
 

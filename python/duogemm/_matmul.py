@@ -4,7 +4,7 @@ import importlib
 from typing import Any, Literal, Protocol, TypeVar
 
 from ._layout import number, words_to_numbers
-from ._library import ArrayTypeError
+from ._library import ELEMENTS, ArrayTypeError
 
 
 
@@ -84,11 +84,17 @@ def require_kind(kind, **arrays):
             raise ArrayTypeError(f"{name} is {_name(array)}; it must be {kind.__module__}.{kind.__qualname__}, as a is")
 
 
-def require_float32(**arrays):
-    """Raises unless all have elements of float32."""
-    for name, array in arrays.items():
-        if array.dtype.str[1:] != "f4" or not array.dtype.isnative:
-            raise ArrayTypeError(f"{name} is of {array.dtype}; it must be of float32")
+def refuse_elements(name, dtype):
+    """Raises because elements are none that can be multiplied."""
+    raise ArrayTypeError(f"{name} is of {dtype}; it must be of float32, bfloat16 or float16")
+
+
+def elements_of(a, b, out):
+    """What the elements of three arrays with NumPy's types are, in words: those of an `out` that there is not are float32."""
+    for name, array in named(a, b, out).items():
+        if array.dtype.name not in ELEMENTS or not array.dtype.isnative:
+            refuse_elements(name, array.dtype)
+    return a.dtype.name, b.dtype.name, "float32" if out is None else out.dtype.name
 
 
 def require_no_meaning(**arrays):
@@ -108,7 +114,7 @@ def matmul(
     precision: Precision = "fp32",
     level: Level = "run_to_run",
 ) -> Array:
-    """Multiplies arrays of float32 as numpy.matmul does: alpha * (a @ b), or with out: out <- alpha * (a @ b) + beta * out.
+    """Multiplies arrays as numpy.matmul does, in float32: alpha * (a @ b), or with out: out <- alpha * (a @ b) + beta * out.
 
     Parameters
     ----------
@@ -116,9 +122,11 @@ def matmul(
         Both of one kind. NumPy's arrays are multiplied on the default device (DUOGEMM_DEVICE, or the best there is), and the result
         is there on return. Arrays of pyopencl, CuPy, PyTorch and JAX are multiplied where they are, on their queue or current
         stream, like any other operation on them. Arrays with more than two dimensions are batches, whose leading dimensions are
-        broadcast. Views are taken as they are where BLAS can: rows or columns must be contiguous.
+        broadcast. Views are taken as they are where BLAS can: rows or columns must be contiguous. Elements are of float32, bfloat16
+        or float16, of each as it may be.
     out : array, optional
-        Where the result goes; it may not overlap a or b. With beta 0 it is not read. By default the result is a new array.
+        Where the result goes; it may not overlap a or b. With beta 0 it is not read. By default the result is a new array of float32.
+        Elements of 16 bits are rounded once.
     alpha, beta : float
         Factors of the product, and of what `out` holds.
     precision : {"fp32", "bf16x6", "f16x3"}
@@ -137,7 +145,7 @@ def matmul(
     ArgumentError
         A ValueError: sizes, strides, an `out` that overlaps, another device, an unknown word, a scalar that is none.
     ArrayTypeError
-        A TypeError: not an array, not float32, arrays of two kinds.
+        A TypeError: not an array, elements of another type, arrays of two kinds.
     DeviceError
         A RuntimeError: no driver, no memory, a fault of the driver.
 

@@ -4,7 +4,7 @@ import numpy
 
 from ._layout import call_for, run_on_host
 from ._library import ArgumentError, ArrayTypeError, calls, fail
-from ._matmul import learn_quick, named, require_float32, require_kind, require_no_meaning
+from ._matmul import elements_of, learn_quick, named, require_kind, require_no_meaning
 
 if calls:
     calls.know_numpy(numpy.ndarray, numpy.dtype("float32"), numpy.empty, fail)
@@ -22,9 +22,8 @@ def multiply(a, b, out, alpha, beta, precision, level):
         if not array.flags.aligned:
             raise ArgumentError(f"{name} is not aligned to its elements")
     require_no_meaning(**arrays)
-    require_float32(**arrays)
     layout = None if out is None else (out.shape, out.strides)
-    call = call_for(a.shape, a.strides, b.shape, b.strides, layout, 4, alpha, beta, precision, level)
+    call = call_for(a.shape, a.strides, b.shape, b.strides, layout, elements_of(a, b, out), True, alpha, beta, precision, level)
     result = numpy.empty(call.shape, "float32") if out is None else out
     run_on_host(call, *(array.__array_interface__["data"][0] for array in (a, b, result)))
     return result

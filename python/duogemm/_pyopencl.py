@@ -7,7 +7,7 @@ import pyopencl.array
 
 from ._layout import call_for, require_apart
 from ._library import ArgumentError, DeviceError, fail, opencl_sgemm
-from ._matmul import named, require_float32, require_kind
+from ._matmul import elements_of, named, require_kind
 
 
 def _check(a, b, out):
@@ -15,12 +15,13 @@ def _check(a, b, out):
         raise DeviceError("pyopencl's arrays cannot be multiplied: this duogemm was built without OpenCL")
     arrays = named(a, b, out)
     require_kind(pyopencl.array.Array, **arrays)
-    require_float32(**arrays)
+    elements = elements_of(a, b, out)
     for name, array in arrays.items():
         if not isinstance(array.base_data, pyopencl.MemoryObjectHolder) and array.size:  # that of a pool is no MemoryObject
             raise ArgumentError(f"{name} is in shared virtual memory; it must be in a buffer")
-        if array.offset % 4:
-            raise ArgumentError(f"{name} begins {array.offset} bytes into its buffer; it must be a multiple of 4")
+        if array.offset % array.dtype.itemsize:
+            raise ArgumentError(f"{name} begins {array.offset} bytes into its buffer; it must be a multiple of {array.dtype.itemsize}")
+    return elements
 
 
 def _queue(a, b, out):
@@ -58,7 +59,7 @@ def _enqueue(queue, call, wait_for, a, b, c):
     for steps in call.offsets:
         operands = []
         for array, step in zip((a, b, c), steps):
-            operands += [array.base_data.int_ptr if array.size else None, (array.offset + step) // 4]
+            operands += [array.base_data.int_ptr if array.size else None, (array.offset + step) // array.dtype.itemsize]
         status = opencl_sgemm(queue.int_ptr, call.reference, *operands, len(wait_for), events, ctypes.byref(done))
         if status:
             fail(status)
@@ -67,10 +68,10 @@ def _enqueue(queue, call, wait_for, a, b, c):
 
 
 def multiply(a, b, out, alpha, beta, precision, level):
-    _check(a, b, out)
+    elements = _check(a, b, out)
     queue = _queue(a, b, out)
     layout = None if out is None else (out.shape, out.strides)
-    call = call_for(a.shape, a.strides, b.shape, b.strides, layout, 4, alpha, beta, precision, level)
+    call = call_for(a.shape, a.strides, b.shape, b.strides, layout, elements, True, alpha, beta, precision, level)
     result = pyopencl.array.empty(queue, call.shape, "float32") if out is None else out
     if out is not None:
         _require_apart(call, a, b, out)

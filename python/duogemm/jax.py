@@ -78,7 +78,7 @@ def _call(a, b, transposed_a, transposed_b, words, sharding):
         if sharding is not None:  # of whole operands, as jnp.matmul has an opinion on what may be multiplied in pieces
             whole = NamedSharding(sharding.mesh, PartitionSpec())
             a, b = (jax.sharding.reshard(array, whole) for array in (a, b))
-        product = jnp.matmul(a.mT if transposed_a else a, b.mT if transposed_b else b)
+        product = jnp.matmul(a.mT if transposed_a else a, b.mT if transposed_b else b, preferred_element_type=jnp.float32)
         return product if sharding is None else jax.sharding.reshard(product, sharding)
 
     # What JAX knows of its own product, such as how it is sharded, holds for ours.
@@ -124,26 +124,28 @@ def _backward(transposed_a, transposed_b, words, sharding, kept, gradient):
         to_b = _product(gradient, a, True, transposed_a, words, for_b)
     else:
         to_b = _product(a, gradient, not transposed_a, False, words, for_b)
-    return _sum_to(to_a, a.shape), _sum_to(to_b, b.shape)
+    return _sum_to(to_a, a.shape).astype(a.dtype), _sum_to(to_b, b.shape).astype(b.dtype)
 
 
 _product.defvjp(_forward, _backward)
 
 
-def require_float32(**arrays):
-    """Raises unless all have elements of float32."""
+def require_elements(*allowed, **arrays):
+    """Raises unless all have elements of those types."""
     for name, array in arrays.items():
         dtype = getattr(array, "dtype", None)
-        if dtype != jnp.float32:
-            raise ArrayTypeError(f"{name} is {f'of {dtype}' if dtype else type(array).__qualname__}; it must be an array of float32")
+        if dtype not in allowed:
+            words = " or ".join(str(jnp.dtype(kind)) for kind in allowed)
+            raise ArrayTypeError(f"{name} is {f'of {dtype}' if dtype else type(array).__qualname__}; it must be an array of {words}")
 
 
 def matmul(a: jax.Array, b: jax.Array, *, precision: Precision = "fp32", level: Level = "run_to_run") -> jax.Array:
-    """a @ b by duogemm, for arrays of float32 with any number of batch dimensions, which are broadcast as jnp.matmul does.
+    """a @ b by duogemm, for arrays with any number of batch dimensions, which are broadcast as jnp.matmul does.
 
+    Elements are of float32, bfloat16 or float16, and the result's of float32.
     Under jit, grad, vmap and shard_map, on a CPU (the library's default device) and on CUDA. See duogemm.matmul.
     """
-    require_float32(a=a, b=b)
+    require_elements(jnp.float32, jnp.bfloat16, jnp.float16, a=a, b=b)
     words_to_numbers(precision, level)
     shape = result_shape(a.shape, b.shape)
     rows = a[None] if a.ndim == 1 else a
@@ -292,7 +294,7 @@ def sharded_matmul(
     Sums over k are made of a sum for each piece: the bits are the same from run to run, and not those of one device.
     Under jit and grad. Not for arrays with batch dimensions: those need no communication (duogemm.jax.matmul in shard_map).
     """
-    require_float32(a=a, b=b)
+    require_elements(jnp.float32, a=a, b=b)
     words_to_numbers(precision, "run_to_run")
     if a.ndim != 2 or b.ndim != 2:
         raise ArgumentError(f"a has {a.ndim} dimensions and b {b.ndim}; both must be matrices")

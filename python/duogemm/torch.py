@@ -48,7 +48,7 @@ def _compute_into(a, b, out, alpha=1.0, beta=0.0, precision="fp32", level="run_t
 
 
 def _shape_alone(a, b, alpha=1.0, precision="fp32", level="run_to_run"):
-    return a.new_empty(result_shape(tuple(a.shape), tuple(b.shape)))
+    return a.new_empty(result_shape(tuple(a.shape), tuple(b.shape)), dtype=torch.float32)
 
 
 def _nothing(*arguments, **named):
@@ -104,9 +104,9 @@ class _Product(torch.autograd.function._SingleLevelFunction):
         gradient = gradient.contiguous()  # an expanded scalar, as sum() gives it, has strides of 0
         to_a = to_b = None
         if ctx.needs_input_grad[0]:
-            to_a = _product(gradient, columns.mT, *ctx.rest).sum_to_size(rows.shape).reshape(a.shape)
+            to_a = _product(gradient, columns.mT, *ctx.rest).sum_to_size(rows.shape).reshape(a.shape).to(a.dtype)
         if ctx.needs_input_grad[1]:
-            to_b = _product(rows.mT, gradient, *ctx.rest).sum_to_size(columns.shape).reshape(b.shape)
+            to_b = _product(rows.mT, gradient, *ctx.rest).sum_to_size(columns.shape).reshape(b.shape).to(b.dtype)
         return to_a, to_b, None, None, None
 
     @staticmethod

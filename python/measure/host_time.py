@@ -17,6 +17,7 @@ from duogemm._layout import call_for
 from duogemm._library import cuda_sgemm
 
 SIZE, CALLS, ROUNDS = 4096, 50, 10
+FLOAT32 = ("float32",) * 3  # what the elements of a, b and out are
 
 
 def repeated(call):
@@ -31,13 +32,13 @@ def repeated(call):
 
 def bare(a, b, out, stream):
     """The C function on the same arrays, with nothing to find out."""
-    call = call_for((SIZE, SIZE), (SIZE, 1), (SIZE, SIZE), (SIZE, 1), ((SIZE, SIZE), (SIZE, 1)), 1, 1, 0, "fp32", "run_to_run")
+    call = call_for((SIZE, SIZE), (SIZE, 1), (SIZE, SIZE), (SIZE, 1), ((SIZE, SIZE), (SIZE, 1)), FLOAT32, False, 1, 0, "fp32", "run_to_run")
     return functools.partial(cuda_sgemm, stream, call.reference, a, b, out)
 
 
 def nothing():
     """A call of the C function that has nothing to do."""
-    call = call_for((0, SIZE), (SIZE, 1), (SIZE, SIZE), (SIZE, 1), None, 1, 1, 0, "fp32", "run_to_run")
+    call = call_for((0, SIZE), (SIZE, 1), (SIZE, SIZE), (SIZE, 1), None, FLOAT32, False, 1, 0, "fp32", "run_to_run")
     return functools.partial(cuda_sgemm, 0, call.reference, 256, 256, 256)
 
 

@@ -17,8 +17,20 @@
 namespace {
 
 namespace ffi = xla::ffi;
-using Matrices = ffi::Buffer<ffi::F32>;
+using Matrices = ffi::AnyBuffer;
+using Floats = ffi::Buffer<ffi::F32>;
 using Result = ffi::ResultBuffer<ffi::F32>;
+
+duogemm_element_type type_of(const Matrices& matrices) {
+  switch (matrices.element_type()) {
+    case ffi::BF16:
+      return DUOGEMM_ELEMENT_BF16;
+    case ffi::F16:
+      return DUOGEMM_ELEMENT_FP16;
+    default:
+      return DUOGEMM_ELEMENT_FP32;
+  }
+}
 
 // Elements between neighbours along each leading dimension of the result; 0 where the operand shares one
 // matrix.
@@ -51,9 +63,9 @@ struct Product {
   std::int64_t calls;
 };
 
-Product product_of(const Matrices& a, const Matrices& b, const Matrices& c, const Request& request) {
-  const auto rows = [](const Matrices& matrices) { return matrices.dimensions().end()[-2]; };
-  const auto columns = [](const Matrices& matrices) { return matrices.dimensions().end()[-1]; };
+Product product_of(const Matrices& a, const Matrices& b, const Floats& c, const Request& request) {
+  const auto rows = [](const auto& matrices) { return matrices.dimensions().end()[-2]; };
+  const auto columns = [](const auto& matrices) { return matrices.dimensions().end()[-1]; };
   const auto dimensions = c.dimensions();
   Product product{DUOGEMM_PROBLEM_INIT,
                   {dimensions.begin(), dimensions.end() - 2},
@@ -73,6 +85,8 @@ Product product_of(const Matrices& a, const Matrices& b, const Matrices& c, cons
   problem.c_stride = problem.m * problem.n;
   problem.level = static_cast<duogemm_reproducibility>(request.level);
   problem.precision = static_cast<duogemm_precision>(request.precision);
+  problem.a_type = type_of(a);
+  problem.b_type = type_of(b);
   if (c.element_count() == 0) {
     return product;
   }
@@ -102,9 +116,14 @@ ffi::Error error_of(duogemm_status status) {
       std::string("duogemm: ") + duogemm_last_error());
 }
 
+const void* element(const Matrices& matrices, std::int64_t offset) {
+  const auto bytes = static_cast<std::int64_t>(ffi::ByteWidth(matrices.element_type()));
+  return static_cast<const char*>(matrices.untyped_data()) + offset * bytes;
+}
+
 // `call` is given the three addresses of each call.
 template <typename Call>
-ffi::Error multiply(const Product& product, const Matrices& a, const Matrices& b, const Matrices& c,
+ffi::Error multiply(const Product& product, const Matrices& a, const Matrices& b, const Floats& c,
                     const Call& call) {
   for (std::int64_t i = 0; i < product.calls; ++i) {
     std::int64_t a_offset = 0;
@@ -115,8 +134,7 @@ ffi::Error multiply(const Product& product, const Matrices& a, const Matrices& b
       b_offset += rest % product.sizes[d] * product.b_strides[d];
     }
     const std::int64_t c_offset = i * product.problem.batch * product.problem.c_stride;
-    const duogemm_status status =
-        call(a.typed_data() + a_offset, b.typed_data() + b_offset, c.typed_data() + c_offset);
+    const duogemm_status status = call(element(a, a_offset), element(b, b_offset), c.typed_data() + c_offset);
     if (status != DUOGEMM_SUCCESS) {
       return error_of(status);
     }
@@ -166,7 +184,7 @@ auto with_operands(Binding binding) {
   return std::move(binding)
       .template Arg<Matrices>()
       .template Arg<Matrices>()
-      .template Ret<Matrices>()
+      .template Ret<Floats>()
       .template Attr<bool>("transpose_a")
       .template Attr<bool>("transpose_b")
       .template Attr<std::int32_t>("level")

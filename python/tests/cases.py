@@ -70,6 +70,21 @@ class Products:
         expect_product(duogemm.matmul(a, b, precision=precision), a, b)
 
 
+    def narrow(self, array, word):
+        """The array with elements of that type."""
+        return array.astype(word)
+
+    @pytest.mark.parametrize("words", [("bfloat16", "float32"), ("float32", "float16"), ("float16", "bfloat16")], ids=str)
+    def test_elements_of_16_bits(self, array, words):
+        pytest.importorskip("ml_dtypes")
+        a, b = (self.narrow(array(2, 40, 40), word) for word in words)
+        same = [self.narrow(operand, "float32") for operand in (a, b)]
+        product = host(duogemm.matmul(a, b, level="everywhere"))
+        assert product.dtype == numpy.float32
+        assert (product == host(duogemm.matmul(*same, level="everywhere"))).all()
+        expect_product(duogemm.matmul(a, b, precision="f16x3"), *same)
+
+
 class StridedProducts(Products):
     """Of arrays that have views, and of which usual ones are multiplied in C alone."""
 
@@ -79,6 +94,15 @@ class StridedProducts(Products):
         a, b, out = (view(array(*shape_of(3, *shape))) for shape in ((6, 5), (5, 7), (6, 7)))
         assert duogemm.matmul(a, b, out=out, alpha=2) is out
         expect_product(out, a, b, 2)
+
+    @pytest.mark.parametrize("word", ["bfloat16", "float16"])
+    def test_results_of_16_bits(self, array, word):
+        pytest.importorskip("ml_dtypes")
+        a, b = array(20, 30), array(30, 40)
+        out = self.narrow(array(20, 50), word)[:, 3:43]
+        assert duogemm.matmul(a, b, out=out, alpha=2, level="everywhere") is out
+        rounded = self.narrow(duogemm.matmul(a, b, alpha=2, level="everywhere"), word)
+        assert (host(out).astype("float32") == host(rounded).astype("float32")).all()
 
     def test_short_way(self, array, monkeypatch):
         monkeypatch.setattr(self.module(), "call_for", None)

@@ -17,6 +17,7 @@ def host(array):
     """Of any kind, as an array of NumPy's."""
     if hasattr(array, "detach"):
         array = array.detach().cpu()
+        array = array if array.element_size() == 4 else array.float()  # NumPy knows none of PyTorch's bfloat16
     return array.get() if hasattr(array, "get") else numpy.asarray(array)
 
 

@@ -57,6 +57,15 @@ def test_gradients(array, shapes):
     same(lambda product: jax.jit(gradients(product)), *(array(*shape) for shape in shapes))
 
 
+def test_gradients_of_elements_of_16_bits(array):
+    a, b = array(6, 5).astype("bfloat16"), array(5, 7)
+    to_a, to_b = gradients(matmul)(a, b)
+    assert (to_a.dtype, to_b.dtype) == (jnp.bfloat16, jnp.float32)
+    exact = gradients(theirs)(a.astype("float32"), b)
+    numpy.testing.assert_allclose(to_a.astype("float32"), exact[0], rtol=0.01, atol=0.01)
+    numpy.testing.assert_allclose(to_b, exact[1], rtol=1e-4, atol=1e-4)
+
+
 def test_second_derivative(array):
     b = array(4, 5)
     same(lambda product: jax.grad(lambda a: (gradients(product)(a, b)[0] ** 2).sum()), array(3, 4))

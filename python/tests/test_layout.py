@@ -15,7 +15,7 @@ from duogemm._layout import call_for, contiguous
 def call(a, b, out=None, a_strides=None, b_strides=None, out_strides=None):
     """For contiguous arrays of these shapes, or others' strides in elements."""
     layout = None if out is None else (out, out_strides or contiguous(out))
-    return call_for(a, a_strides or contiguous(a), b, b_strides or contiguous(b), layout, 1, 1, 0, "fp32", "run_to_run")
+    return call_for(a, a_strides or contiguous(a), b, b_strides or contiguous(b), layout, ("float32",) * 3, False, 1, 0, "fp32", "run_to_run")
 
 
 @pytest.mark.parametrize("arrays, expected", [

@@ -16,10 +16,24 @@ class TestProducts(StridedProducts):
 
         return _torch
 
+    def narrow(self, array, word):
+        return array.to(getattr(torch, word))
+
     def test_short_way(self, array, torch_device, monkeypatch):
         if torch_device == "cpu" or not self.module()._is_quick:
             pytest.skip("it needs CUDA and DLPack's exchange functions, which PyTorch has from 2.10 on")
         super().test_short_way(array, monkeypatch)
+
+
+def test_gradients_of_elements_of_16_bits(array, torch_device):
+    a, b = (array(6, 5, grad=True), array(5, 7, grad=True))
+    narrow = a.detach().bfloat16().requires_grad_()
+    duogemm.matmul(narrow, b).sin().sum().backward()
+    assert narrow.grad.dtype is torch.bfloat16 and b.grad.dtype is torch.float32
+    own = b.grad.clone()
+    a, b = narrow.detach().float().requires_grad_(), b.detach().requires_grad_()
+    torch.mm(a, b).sin().sum().backward()
+    assert torch.allclose(narrow.grad.float(), a.grad, rtol=0.01, atol=0.01) and torch.allclose(own, b.grad, rtol=1e-3, atol=1e-4)
 
 
 def test_stream(array, torch_device):

@@ -121,13 +121,13 @@ class CublasDropIn : public CudaDeviceTest {
         const CudaMemory device_b(b.array);
         const CudaMemory device_c(c.array);
         const auto [problem, swapped] = to_column_major(request);
-        float* const first = device_a.data() + a.begin;
-        float* const second = device_b.data() + b.begin;
+        float* const first = a.member(device_a.data());
+        float* const second = b.member(device_b.data());
         if (request.level == Reproducibility::everywhere) {  // which calls of cuBLAS do not ask for
-          cuda::sgemm(stream_, request, first, second, device_c.data() + c.begin);
+          cuda::sgemm(stream_, request, first, second, c.member(device_c.data()));
         } else {
           EXPECT_EQ(
-              call({problem, swapped ? second : first, swapped ? first : second, device_c.data() + c.begin}),
+              call({problem, swapped ? second : first, swapped ? first : second, c.member(device_c.data())}),
               CUBLAS_STATUS_SUCCESS);
         }
         device_c.read(c.array, stream_);

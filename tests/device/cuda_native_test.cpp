@@ -13,24 +13,23 @@ namespace {
 
 class CudaNative : public CudaDeviceTest {
  protected:
-  void check(std::uint32_t seed, CUstream stream, bool batched) const {
+  void check(std::uint32_t seed, CUstream stream, bool batched, bool narrow = false) const {
     const cuda::CurrentContext current(context_);
-    check_random_sgemm(seed, [&](const Sgemm& request, const Batch& a, const Batch& b, Batch& c) {
+    const auto check_random = narrow ? check_random_narrow_sgemm : check_random_sgemm;
+    check_random(seed, [&](const Sgemm& request, const Batch& a, const Batch& b, Batch& c) {
       const CudaMemory device_a(a.array);
       const CudaMemory device_b(b.array);
       const CudaMemory device_c(c.array);
-      float* const first_a = device_a.data() + a.begin;
-      float* const first_b = device_b.data() + b.begin;
-      float* const first_c = device_c.data() + c.begin;
       if (batched) {
-        const CudaMemory list_a(a.list(first_a, request.batch));
-        const CudaMemory list_b(b.list(first_b, request.batch));
-        const CudaMemory list_c(c.list(first_c, request.batch));
+        const CudaMemory list_a(a.list(device_a.data(), request.batch));
+        const CudaMemory list_b(b.list(device_b.data(), request.batch));
+        const CudaMemory list_c(c.list(device_c.data(), request.batch));
         cuda::sgemm_batched(stream, request, list_a.as<const float*>(), list_b.as<const float*>(),
                             list_c.as<float*>());
         device_c.read(c.array, stream);
       } else {
-        cuda::sgemm(stream, request, first_a, first_b, first_c);
+        cuda::sgemm(stream, request, a.member(device_a.data()), b.member(device_b.data()),
+                    c.member(device_c.data()));
         device_c.read(c.array, stream);
       }
     });
@@ -48,6 +47,13 @@ TEST_P(CudaNative, RandomBatchesByAddresses) {
   const CUstream stream = make_stream();
   for (std::uint32_t seed = 2000; seed < 2200; ++seed) {
     check(seed, stream, true);
+  }
+}
+
+TEST_P(CudaNative, RandomNarrowProblems) {
+  const CUstream stream = make_stream();
+  for (std::uint32_t seed = 2200; seed < 2400; ++seed) {
+    check(seed, stream, seed % 3 == 0, true);
   }
 }
 

@@ -19,16 +19,17 @@
 namespace duogemm::testing {
 namespace {
 
-void check(const OpenClCaller& caller, std::uint32_t seed, bool batched = false) {
-  check_random_sgemm(seed, [&](const Sgemm& request, const Batch& a, const Batch& b, Batch& c) {
+void check(const OpenClCaller& caller, std::uint32_t seed, bool batched = false, bool narrow = false) {
+  const auto check_random = narrow ? check_random_narrow_sgemm : check_random_sgemm;
+  check_random(seed, [&](const Sgemm& request, const Batch& a, const Batch& b, Batch& c) {
     const cl::Buffer device_a = caller.buffer(a.array);
     const cl::Buffer device_b = caller.buffer(b.array);
     const cl::Buffer device_c = caller.buffer(c.array);
     const opencl::Matrix in_a{device_a(), a.begin}, in_b{device_b(), b.begin}, in_c{device_c(), c.begin};
     if (batched) {
-      const cl::Buffer table_a = caller.buffer(a.list(std::int64_t{0}, request.batch));
-      const cl::Buffer table_b = caller.buffer(b.list(std::int64_t{0}, request.batch));
-      const cl::Buffer table_c = caller.buffer(c.list(std::int64_t{0}, request.batch));
+      const cl::Buffer table_a = caller.buffer(a.offsets(request.batch));
+      const cl::Buffer table_b = caller.buffer(b.offsets(request.batch));
+      const cl::Buffer table_c = caller.buffer(c.offsets(request.batch));
       opencl::sgemm_batched(caller.queue(), request, in_a, in_b, in_c, {table_a(), table_b(), table_c()});
       caller.read(device_c, c.array);
     } else {
@@ -55,6 +56,13 @@ TEST_P(OpenClNative, RandomBatchesByOffsets) {
   const OpenClCaller caller(device_);
   for (std::uint32_t seed = 2000; seed < 2200; ++seed) {
     check(caller, seed, true);
+  }
+}
+
+TEST_P(OpenClNative, RandomNarrowProblems) {
+  const OpenClCaller caller(device_);
+  for (std::uint32_t seed = 2200; seed < 2400; ++seed) {
+    check(caller, seed, seed % 3 == 0, true);
   }
 }
 

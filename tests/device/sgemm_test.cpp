@@ -31,6 +31,12 @@ void check(Context& context, std::uint32_t seed) {
   });
 }
 
+void check_narrow(Context& context, std::uint32_t seed) {
+  check_random_narrow_sgemm(seed, [&](const Sgemm& request, const Batch& a, const Batch& b, Batch& c) {
+    context.sgemm(request, a.data(), b.data(), c.data());
+  });
+}
+
 class SgemmOnHost : public ContextTest {};
 
 TEST_P(SgemmOnHost, RandomProblems) {
@@ -39,12 +45,23 @@ TEST_P(SgemmOnHost, RandomProblems) {
   }
 }
 
+TEST_P(SgemmOnHost, RandomNarrowProblems) {
+  for (std::uint32_t seed = 1000; seed < 1200; ++seed) {
+    check_narrow(*context_, seed);
+  }
+}
+
 TEST_P(SgemmOnHost, RandomBatchesByPointers) {
+  const auto by_pointers = [&](const Sgemm& request, const Batch& a, const Batch& b, Batch& c) {
+    context_->sgemm_batched(request, a.list(a.array.data(), request.batch).data(),
+                            b.list(b.array.data(), request.batch).data(),
+                            c.list(c.array.data(), request.batch).data());
+  };
   for (std::uint32_t seed = 2000; seed < 2300; ++seed) {
-    check_random_sgemm(seed, [&](const Sgemm& request, const Batch& a, const Batch& b, Batch& c) {
-      context_->sgemm_batched(request, a.list(a.data(), request.batch).data(),
-                              b.list(b.data(), request.batch).data(), c.list(c.data(), request.batch).data());
-    });
+    check_random_sgemm(seed, by_pointers);
+  }
+  for (std::uint32_t seed = 2300; seed < 2400; ++seed) {
+    check_random_narrow_sgemm(seed, by_pointers);
   }
 }
 

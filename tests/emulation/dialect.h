@@ -5,6 +5,7 @@
 #define DUOGEMM_EMULATION_DIALECT_H
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -13,6 +14,7 @@
 
 using uint = unsigned int;
 using ulong = unsigned long;
+using ushort [[gnu::may_alias]] = unsigned short;
 using std::fabs;
 using std::fma;
 using std::max;
@@ -84,10 +86,13 @@ inline std::size_t get_local_id(int) { return duogemm::emulation::item(); }
 inline std::size_t get_group_id(int dimension) { return duogemm::emulation::group(dimension); }
 inline std::size_t get_num_groups(int dimension) { return duogemm::emulation::groups(dimension); }
 #define CLK_LOCAL_MEM_FENCE 1
+#define CLK_GLOBAL_MEM_FENCE 2
 inline void barrier(int) { duogemm::emulation::barrier(); }
 
 // --- Operations ------------------------------------------------------------------------------------------
 #define GRID_DEPENDENCY_WAIT()
+#define AS_FLOAT(bits) std::bit_cast<float>(bits)
+#define AS_UINT(value) std::bit_cast<uint>(value)
 #define CLUSTERS 0
 #define OPAQUE(x)
 // A copy happens at the latest moment that is allowed.

@@ -1,11 +1,7 @@
 // compat/tensor_cores.h for the host.
-#include <bit>
-
 #define LOCAL_ADDRESS(pointer) duogemm::emulation::local_address(pointer)
 #define DYNAMIC_LOCAL(type, name, length, alignment) alignas(alignment) static type name[length]
 
-#define AS_FLOAT(bits) std::bit_cast<float>(bits)
-#define AS_UINT(value) std::bit_cast<uint>(value)
 #define EMULATED_NAME(what, term) duogemm::emulation::what##_##term
 #define EMULATED(what, term) EMULATED_NAME(what, term)
 #define PACK(term, first, second) (EMULATED(bits_of, term)(first) | EMULATED(bits_of, term)(second) << 16)

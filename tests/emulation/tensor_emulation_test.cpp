@@ -9,7 +9,9 @@
 #include "check/inputs.h"
 #include "check/oracle.h"
 #include "devices.h"
+#include "draw.h"
 #include "emulation/work_group.h"
+#include "narrow.h"
 #include "plan/lower.h"
 
 namespace duogemm::testing {
@@ -30,6 +32,8 @@ struct Setting {
   const char* product;
   Precision precision;
   Tunables tunables;
+  ElementType a_type = ElementType::fp32;
+  ElementType b_type = ElementType::fp32;
 };
 const std::vector<Setting>& settings() {
   static const std::vector<Setting> all = {
@@ -40,14 +44,33 @@ const std::vector<Setting>& settings() {
        {{"TSM", 64}, {"WARP_N", 32}, {"STAGES", 3}, {"RESIDENT", 1}}},
       {"split_bf16", "mma_bf16", Precision::bf16x6, {}},
       {"split_bf16", "mma_bf16_large", Precision::bf16x6, {{"TSN", 128}, {"RESIDENT", 1}}},
+      {"split_f16", "mma_f16_narrow_a", Precision::f16x3, {}, ElementType::bf16},
+      {"split_f16", "mma_f16_narrow", Precision::f16x3, {}, ElementType::bf16, ElementType::fp16},
+      {"split_bf16", "mma_bf16_narrow_b", Precision::bf16x6, {}, ElementType::fp16, ElementType::bf16},
   };
   return all;
+}
+
+// An operand as it is stored, two elements in each float where they have 16 bits.
+std::vector<float> stored(const std::vector<float>& values, ElementType type) {
+  if (type == ElementType::fp32) {
+    return values;
+  }
+  std::vector<float> pairs(values.size() / 2 + 1);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::uint16_t bits = nearest_bits(values[i], type);
+    std::memcpy(reinterpret_cast<char*>(pairs.data()) + 2 * i, &bits, sizeof bits);
+  }
+  return pairs;
 }
 
 // The memory of one call: its operands, and its plan's workspaces.
 class Memory {
  public:
-  Memory(const Plan& plan, HostProblem& host) : operands_{host.a.data(), host.b.data(), host.c.data()} {
+  Memory(const Plan& plan, HostProblem& host)
+      : a_(stored(host.a, host.problem.a_type)),
+        b_(stored(host.b, host.problem.b_type)),
+        operands_{a_.data(), b_.data(), host.c.data()} {
     operands_.resize(first_workspace);  // there are no tables
     for (const std::size_t bytes : plan.workspace_bytes) {
       workspaces_.emplace_back(bytes / sizeof(float), std::numeric_limits<float>::quiet_NaN());
@@ -57,6 +80,7 @@ class Memory {
   void* of(Operand operand) const { return operands_.at(static_cast<std::size_t>(operand.slot)); }
 
  private:
+  std::vector<float> a_, b_;
   std::vector<void*> operands_;  // by their slots
   std::vector<std::vector<float>> workspaces_;
 };
@@ -109,8 +133,21 @@ bool is_right(const HostProblem& host, const std::vector<float>& c) {
   return right;
 }
 
+// Of numbers that the operands can store.
+HostProblem random_numbers(const Problem& problem) {
+  HostProblem host = random_problem(problem, Distribution::signed_unit, 7);
+  const auto round = [](std::vector<float>& values, ElementType type) {
+    for (float& value : values) {
+      value = type == ElementType::fp32 ? value : value_of(nearest_bits(value, type), type);
+    }
+  };
+  round(host.a, problem.a_type);
+  round(host.b, problem.b_type);
+  return host;
+}
+
 void expect_right(const Setting& setting, const Problem& problem, std::int64_t splits = 1) {
-  const HostProblem host = random_problem(problem, Distribution::signed_unit, 7);
+  const HostProblem host = random_numbers(problem);
   EXPECT_TRUE(is_right(host, multiplied(setting, host, splits)))
       << setting.product << ", " << splits << " slices";
 }
@@ -119,6 +156,8 @@ Problem problem_for(const Setting& setting, std::int64_t m, std::int64_t n, std:
                     const char* ops = "NN", std::int64_t gap = 0, std::int64_t batch = 1) {
   Problem problem = problem_of(m, n, k, ops, gap, batch);
   problem.precision = setting.precision;
+  problem.a_type = setting.a_type;
+  problem.b_type = setting.b_type;
   return problem;
 }
 
@@ -157,7 +196,7 @@ TEST(TensorEmulation, TakesEveryFormOfTheCall) {
 // Panels with a NaN are not written; everything else is.
 TEST(TensorEmulation, LeavesOutWhatTermsDoNotHold) {
   for (const Setting& setting : settings()) {
-    HostProblem host = random_problem(problem_for(setting, 100, 140, 20), Distribution::signed_unit, 7);
+    HostProblem host = random_numbers(problem_for(setting, 100, 140, 20));
     host.c.assign(host.c.size(), 7.0f);
     host.b[139 * 20 + 19] = std::numeric_limits<float>::quiet_NaN();
     const std::vector<float> c = multiplied(setting, host);
@@ -170,12 +209,13 @@ TEST(TensorEmulation, LeavesOutWhatTermsDoNotHold) {
 // Three work-groups walk over nine tiles of the fix-up, and over the batch. Terms do not hold numbers that
 // are far from the others of their block.
 TEST(TensorEmulation, PatchesWhatItLeavesOut) {
-  for (const Setting& setting : {settings()[0], settings()[2]}) {
+  for (const Setting& setting : {settings()[0], settings()[2], settings()[4], settings()[6]}) {
     Problem problem = problem_for(setting, 270, 260, 20, "NN", 0, 2);
     problem.a_aligned = problem.b_aligned = problem.c_aligned = false;
-    HostProblem host = random_problem(problem, Distribution::signed_unit, 7);
-    host.a[260] = 0x1p60f;
-    host.b[static_cast<std::size_t>(problem.b_stride + 200 * problem.ldb)] = 0x1p60f;
+    HostProblem host = random_numbers(problem);
+    const auto far = [](ElementType type) { return type == ElementType::fp16 ? infinity : 0x1p60f; };
+    host.a[260] = far(setting.a_type);
+    host.b[static_cast<std::size_t>(problem.b_stride + 200 * problem.ldb)] = far(setting.b_type);
     EXPECT_FALSE(is_right(host, multiplied(setting, host))) << setting.product;
     EXPECT_TRUE(is_right(host, multiplied(setting, host, 1, Steps::all))) << setting.product;
   }

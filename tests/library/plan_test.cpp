@@ -322,6 +322,32 @@ TEST(Lower, CountsNoMoreTilesOfAStripThanThereAre) {
 }
 
 // Whoever adds a kernel learns why it is not chosen.
+// A copy of what has 16 bits, the product, and a step that rounds it. Without products, that step alone.
+TEST(Lower, CopiesOperandsOf16BitsAndRoundsTheResult) {
+  const auto kernels = [](const Problem& problem) {
+    std::vector<std::string> names;
+    for (const Step& step : plan_sgemm(problem, hopper()).steps) {
+      names.push_back(step.kernel->spec->name);
+    }
+    return names;
+  };
+  using Names = std::vector<std::string>;
+  Problem problem = Problem::packed(4096, 4096, 4096);
+  problem.beta = 0.5f;
+  problem.b_type = ElementType::fp16;
+  EXPECT_EQ(kernels(problem), (Names{"pack", "pipelined"}));
+  problem.c_type = ElementType::bf16;
+  EXPECT_EQ(kernels(problem), (Names{"pack", "pipelined", "finish"}));
+  problem.a_type = ElementType::bf16;
+  problem.level = Reproducibility::everywhere;
+  problem.k = problem.ldb = 10'000;
+  const Plan plan = plan_sgemm(problem, hopper());
+  EXPECT_EQ(plan.steps[plan.multiply].kernel->spec->name, "pipelined");
+  problem.alpha = 0.0f;
+  problem.activation = Activation::relu;
+  EXPECT_EQ(kernels(problem), Names{"finish"});
+}
+
 TEST(Planner, SaysWhyKernelsAreLeftOut) {
   const auto reason = [](const Planner& planner, const Problem& problem, const std::string& kernel) {
     for (const auto& [spec, why] : planner.left_out(problem)) {

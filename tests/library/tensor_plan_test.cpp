@@ -148,11 +148,35 @@ TEST(TensorPlan, HasRoomForTermsScalesAndSlices) {
   EXPECT_EQ(splits_layout(setting, problem, 2).elements, 32 + 18 * 2 * 256 * 128);
 }
 
+// FP16 has more significant bits than a term of BF16.
+TEST(TensorPlan, TakesOneTermForNumbersOf16Bits) {
+  const auto terms = [](Precision precision, ElementType a, ElementType b) {
+    Problem problem = square(4096, precision);
+    problem.a_type = a;
+    problem.b_type = b;
+    const Plan plan = plan_sgemm(problem, hopper());
+    EXPECT_EQ(plan.steps.size(), 3u);  // nothing is copied to FP32 before
+    const Tunables& setting = plan.steps[plan.multiply].kernel->tunables;
+    const auto split = std::get<StructArgument>(plan.steps[0].arguments[0]).as<SplitArguments>();
+    EXPECT_EQ(split.a.terms == 1, setting.at("NARROW_A") == 1);
+    EXPECT_EQ(split.b.terms == 1, setting.at("NARROW_B") == 1);
+    return std::pair(split.a.terms, split.b.terms);
+  };
+  using Pair = std::pair<std::int64_t, std::int64_t>;
+  using enum ElementType;
+  EXPECT_EQ(terms(Precision::f16x3, bf16, fp32), Pair(1, 2));
+  EXPECT_EQ(terms(Precision::f16x3, fp16, bf16), Pair(1, 1));
+  EXPECT_EQ(terms(Precision::bf16x6, fp32, bf16), Pair(3, 1));
+  EXPECT_EQ(terms(Precision::bf16x6, fp16, fp32), Pair(3, 3));
+}
+
 TEST(TensorPlan, ShipsWhatItNeeds) {
   const std::vector<const Variant*> programs = programs_of(planner_for(hopper()));
   for (const Precision precision : {Precision::bf16x6, Precision::f16x3}) {
     for (const std::int64_t n : {1000, 1024, 2050, 4096}) {
       Problem problem = square(n, precision);
+      problem.a_type = n == 1000 ? ElementType::bf16 : ElementType::fp32;
+      problem.b_type = n > 2000 ? ElementType::bf16 : ElementType::fp32;
       problem.a_op = n % 3 == 0 ? Transpose::yes : Transpose::no;
       for (const Step& step : plan_sgemm(problem, hopper()).steps) {
         EXPECT_NE(std::find(programs.begin(), programs.end(), step.kernel), programs.end())

@@ -42,7 +42,7 @@ std::vector<std::int64_t> offsets(const std::string& kernel, std::span<const Arg
   }
   if (kernel == "pack") {
     const auto x = struct_of<PackArguments>(arguments);
-    return {x.first.x.offset, x.first.y.offset, x.second.x.offset, x.second.y.offset};
+    return {x.first.x.offset, 0, x.first.y.offset, x.second.x.offset, 0, x.second.y.offset};
   }
   if (kernel == "reduce") {
     const auto x = struct_of<ReduceArguments>(arguments);

@@ -36,6 +36,14 @@ typedef enum duogemm_precision {
   DUOGEMM_F16X3 = 2   /* as accurate, on tensor cores: two scaled FP16 split terms of one, three products */
 } duogemm_precision;
 
+/* How the elements of a matrix are stored, see duogemm::ElementType. Pointers to those of 16 bits are passed
+   as pointers to float where a parameter is one. */
+typedef enum duogemm_element_type {
+  DUOGEMM_ELEMENT_FP32 = 0,
+  DUOGEMM_ELEMENT_BF16 = 1,
+  DUOGEMM_ELEMENT_FP16 = 2
+} duogemm_element_type;
+
 /* C <- alpha op(A) op(B) + beta C, but for the matrices; see duogemm::Sgemm. Begin with DUOGEMM_PROBLEM_INIT.
  */
 typedef struct duogemm_problem {
@@ -56,13 +64,17 @@ typedef struct duogemm_problem {
   int64_t c_stride; /* the results of a batch must not overlap; they may stand side by side within ldc */
   duogemm_reproducibility level;
   duogemm_precision precision;
+  duogemm_element_type a_type;
+  duogemm_element_type b_type;
+  duogemm_element_type c_type;
 } duogemm_problem;
 
 /* No transposes, alpha 1, beta 0, leading dimensions and batch 1, FP32, everything else 0. */
 #define DUOGEMM_PROBLEM_INIT                                                                                 \
   {                                                                                                          \
     DUOGEMM_COLUMN_MAJOR, DUOGEMM_NO_TRANSPOSE, DUOGEMM_NO_TRANSPOSE, 0, 0, 0, 1.0f, 0.0f, 1, 1, 1, 1, 0, 0, \
-        0, DUOGEMM_RUN_TO_RUN, DUOGEMM_FP32                                                                  \
+        0, DUOGEMM_RUN_TO_RUN, DUOGEMM_FP32, DUOGEMM_ELEMENT_FP32, DUOGEMM_ELEMENT_FP32,                     \
+        DUOGEMM_ELEMENT_FP32                                                                                 \
   }
 
 /* Multiplies matrices in host memory on the default device (the environment variable DUOGEMM_DEVICE, or the
@@ -70,7 +82,7 @@ typedef struct duogemm_problem {
    not to be relied upon; with DUOGEMM_INVALID_ARGUMENT it is untouched. DUOGEMM_UNSUPPORTED, at once, in a
    process that was forked from one that had called before, because drivers do not survive fork(), unless the
    device is "cpu"; a process that calls only after it was forked is served. */
-duogemm_status duogemm_sgemm(const duogemm_problem* problem, const float* a, const float* b, float* c);
+duogemm_status duogemm_sgemm(const duogemm_problem* problem, const void* a, const void* b, void* c);
 
 /* The same for problem->batch multiplications whose matrices lie anywhere: a, b and c list where each begins,
    at any byte. The strides do not count. */
@@ -82,8 +94,8 @@ duogemm_status duogemm_sgemm_batched(const duogemm_problem* problem, const float
 typedef void (*duogemm_progress)(double fraction, uint64_t copied_bytes, void* user);
 
 /* duogemm_sgemm() that calls progress(..., user), unless that is null. */
-duogemm_status duogemm_sgemm_with_progress(const duogemm_problem* problem, const float* a, const float* b,
-                                           float* c, duogemm_progress progress, void* user);
+duogemm_status duogemm_sgemm_with_progress(const duogemm_problem* problem, const void* a, const void* b,
+                                           void* c, duogemm_progress progress, void* user);
 
 /* Compiles what later calls on the default device may need, or finds it on disk: see duogemm::Context::warm.
  */

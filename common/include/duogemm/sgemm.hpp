@@ -38,6 +38,11 @@ enum class Reproducibility { run_to_run, everywhere };
 // The last two do not add up as the level `everywhere` promises, and are refused there.
 enum class Precision { fp32, bf16x6, f16x3 };
 
+// An operand's elements may have 16 bits: BF16 has the exponents of FP32 and 8 significant bits, FP16 those
+// of IEEE 754. The products are those of the same numbers in FP32, and as accurate. A result of 16 bits is
+// rounded once, to nearest, ties to even.
+enum class ElementType { fp32, bf16, fp16 };
+
 // A function of each element of a result: none; relu, which is max(x, 0); or gelu, which is
 // x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))), as of Hendrycks and Gimpel (2016). relu makes 0 of a
 // NaN.
@@ -74,6 +79,10 @@ struct Sgemm {
   std::int64_t c_stride = 0;
   Reproducibility level = Reproducibility::run_to_run;
   Precision precision = Precision::fp32;
+  // How A, B and C are stored. Lists of matrices hold the addresses of such elements.
+  ElementType a_type = ElementType::fp32;
+  ElementType b_type = ElementType::fp32;
+  ElementType c_type = ElementType::fp32;
 
   // One multiplication of matrices without gaps: op(A) is m x k, op(B) k x n.
   static Sgemm packed(Layout layout, std::int64_t m, std::int64_t n, std::int64_t k,
@@ -158,7 +167,8 @@ class Context {
   // has the whole of k. At run_to_run k may be split where the operands do not fit, in the same way whenever
   // the context has the same memory. Throws Error: invalid_argument names the first wrong argument and C is
   // untouched, as with out_of_memory; device_error leaves the context usable.
-  void sgemm(const Sgemm& problem, const float* a, const float* b, float* c,
+  // Elements of 16 bits are converted in host memory first, which takes a copy in FP32.
+  void sgemm(const Sgemm& problem, const void* a, const void* b, void* c,
              const ProgressListener& progress = {});
 
   // The same for problem.batch multiplications whose matrices lie anywhere: a, b and c list where each
@@ -172,7 +182,7 @@ class Context {
 };
 
 // The same on a context for the default device, made at the first call and kept until the process ends.
-void sgemm(const Sgemm& problem, const float* a, const float* b, float* c,
+void sgemm(const Sgemm& problem, const void* a, const void* b, void* c,
            const ProgressListener& progress = {});
 void sgemm_batched(const Sgemm& problem, const float* const* a, const float* const* b, float* const* c,
                    const ProgressListener& progress = {});

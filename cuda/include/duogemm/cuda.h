@@ -14,11 +14,11 @@ extern "C" {
 struct CUstream_st;
 
 /* Puts the multiplication on the stream and returns. a, b and c are device memory. */
-duogemm_status duogemm_cuda_sgemm(struct CUstream_st* stream, const duogemm_problem* problem, const float* a,
-                                  const float* b, float* c);
+duogemm_status duogemm_cuda_sgemm(struct CUstream_st* stream, const duogemm_problem* problem, const void* a,
+                                  const void* b, void* c);
 
 /* The same for problem->batch multiplications whose matrices lie anywhere: a, b and c are device memory that
-   holds the device address of each, a multiple of 4. The strides do not count. */
+   holds the device address of each, a multiple of an element's size. The strides do not count. */
 duogemm_status duogemm_cuda_sgemm_batched(struct CUstream_st* stream, const duogemm_problem* problem,
                                           const float* const* a, const float* const* b, float* const* c);
 
@@ -36,7 +36,7 @@ duogemm_status duogemm_cuda_sgemm_batched_workspace_bytes(struct CUstream_st* st
 /* The calls above in workspace that the caller supplies: device memory at a multiple of 256. It may be null
    where no byte is needed. */
 duogemm_status duogemm_cuda_sgemm_with_workspace(struct CUstream_st* stream, const duogemm_problem* problem,
-                                                 const float* a, const float* b, float* c, void* workspace,
+                                                 const void* a, const void* b, void* c, void* workspace,
                                                  size_t workspace_bytes);
 duogemm_status duogemm_cuda_sgemm_batched_with_workspace(struct CUstream_st* stream,
                                                          const duogemm_problem* problem,

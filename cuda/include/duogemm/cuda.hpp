@@ -40,12 +40,12 @@ struct Workspace {
 //
 // Throws Error: invalid_argument names what is wrong, also a workspace that is too small or not aligned, and
 // nothing has been enqueued, and neither has it with out_of_memory; unsupported where there is no driver.
-void sgemm(CUstream_st* stream, const Sgemm& problem, const float* a, const float* b, float* c,
+void sgemm(CUstream_st* stream, const Sgemm& problem, const void* a, const void* b, void* c,
            const std::optional<Workspace>& workspace = {});
 
 // The same for problem.batch multiplications whose matrices lie anywhere: a, b and c are device memory that
-// holds the device address of each, a multiple of 4, read when the commands run. The strides of the problem
-// do not count.
+// holds the device address of each, a multiple of an element's size, read when the commands run. The strides
+// of the problem do not count.
 void sgemm_batched(CUstream_st* stream, const Sgemm& problem, const float* const* a, const float* const* b,
                    float* const* c, const std::optional<Workspace>& workspace = {});
 
@@ -62,8 +62,9 @@ WarmUp warm(CUstream_st* stream);
 // C <- activation(alpha op(A) op(B) + beta addend + bias). Where matrices are stored by rows, read "column"
 // for "row".
 struct Epilogue {
-  // What beta is a factor of, in place of C, which then is only written. It is stored as C is. Null: C.
-  const float* addend = nullptr;
+  // What beta is a factor of, in place of C, which then is only written. It is stored as C is, with elements
+  // of its type. Null: C.
+  const void* addend = nullptr;
   std::int64_t addend_ld = 0;
   // From that of one member of a batch to that of the next; 0: all have the same. So for the bias.
   std::int64_t addend_stride = 0;
@@ -79,9 +80,9 @@ struct Epilogue {
 
 // The calls above with an epilogue, in the library's own workspace where none is lent. The kernel that
 // multiplies reads an addend where it stands, and a bias where beta is 0. The rest is done by a step at the
-// end. A batch by lists may have alpha and beta alone; anything else is an invalid_argument. Throws as sgemm()
-// does.
-void sgemm_with_epilogue(CUstream_st* stream, const Sgemm& problem, const float* a, const float* b, float* c,
+// end. A batch by lists may have alpha and beta alone; anything else is an invalid_argument. Throws as
+// sgemm() does.
+void sgemm_with_epilogue(CUstream_st* stream, const Sgemm& problem, const void* a, const void* b, void* c,
                          const Epilogue& epilogue, const std::optional<Workspace>& workspace = {});
 void sgemm_batched_with_epilogue(CUstream_st* stream, const Sgemm& problem, const float* const* a,
                                  const float* const* b, float* const* c, const Epilogue& epilogue,

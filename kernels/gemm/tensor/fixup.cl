@@ -51,6 +51,7 @@ enum { LANES_M = 8, LANE_ORDER = 1, LANES_K = 8, FMA_ORDER = 2, UNROLL_K = 0 };
 #include "dialect.h"
 #include "gemm/arguments.h"
 #include "gemm/common.h"
+#include "gemm/element.h"
 #include "gemm/cluster.h"
 #include "gemm/result.h"
 #include "update.h"
@@ -122,6 +123,28 @@ is_tile_inexact(const Scales* a, const Scales* b, const Tile* tile, const long p
   const long a_panel = tile->m.first / (PANEL * panels_in_tile) * panels_in_tile;
   return is_inexact(scales_of(a, member, a_panel), (int)(panels_in_tile * a->blocks),
                     scales_of(b, member, tile->n.first / PANEL), (int)b->blocks, found, item);
+}
+
+// --- Operands of 16 bits -----------------------------------------------------------------------------------
+
+// Copies what a tile needs of one to FP32: all k of some rows of m or n, which are neighbours in X, or k are.
+// Other work-groups may write the same.
+FUNCTION void
+widen(__global float* Y, const MatrixLayout* y, const __global float* X, const __global long* x_table,
+      const NarrowOperand* narrow, const long member, const Span rows, const long depth, const bool along_k,
+      const int item) {
+  const int type = (int)narrow->type;
+  const long count = LEAST(rows.end - rows.first, PANEL);
+  const long lines = along_k ? count : depth;
+  const long length = along_k ? depth : count;
+  const long x_first =
+      MEMBER_ELEMENT(X, narrow->x, x_table, member, type) + rows.first * (along_k ? narrow->x.ld : 1);
+  const long y_first = y->offset + member * y->stride + rows.first * (along_k ? y->ld : 1);
+  for (long line = 0; line < lines; ++line) {
+    for (long place = item; place < length; place += WORK_ITEMS) {
+      Y[y_first + line * y->ld + place] = load_element(X, x_first + line * narrow->x.ld + place, type);
+    }
+  }
 }
 
 // --- Their sums --------------------------------------------------------------------------------------------
@@ -213,8 +236,8 @@ promoting_mainloop(float acc[WPTN][WPTM], const LOCAL_PTR float* tiles, Operand*
 
 __kernel __attribute__((work_group(WORK_ITEMS, RESIDENT))) void
 fixup(ARGUMENTS(FixupArguments), const __global float* A, const __global long* a_table,
-      const __global float* B, const __global long* b_table, const __global float* C,
-      const __global long* c_table, __global float* D, const __global long* d_table,
+      __global float* a_wide, const __global float* B, const __global long* b_table, __global float* b_wide,
+      const __global float* C, const __global long* c_table, __global float* D, const __global long* d_table,
       const __global float* a_scales, const __global float* b_scales) {
   GRID_DEPENDENCY_WAIT();
   TAKE_ARGUMENTS(FixupArguments);
@@ -236,9 +259,17 @@ fixup(ARGUMENTS(FixupArguments), const __global float* A, const __global long* a
                            place.item)) {
         continue;
       }
+      if (a_wide != 0) {
+        widen(a_wide, &product->a, A, a_table, &p.a, member, tile.m, product->K, TRANS_A, place.item);
+      }
+      if (b_wide != 0) {
+        widen(b_wide, &product->b, B, b_table, &p.b, member, tile.n, product->K, !TRANS_B, place.item);
+      }
+      barrier(CLK_GLOBAL_MEM_FENCE);
       Operand a;
       Operand b;
-      begin_operands(&a, &b, product, A, a_table, B, b_table, member, tile, 0, tiles, place);
+      begin_operands(&a, &b, product, a_wide != 0 ? a_wide : A, a_wide != 0 ? 0 : a_table,
+                     b_wide != 0 ? b_wide : B, b_wide != 0 ? 0 : b_table, member, tile, 0, tiles, place);
       float acc[WPTN][WPTM];
 #pragma unroll
       for (int row = 0; row < WPTN; ++row) {

@@ -8,6 +8,7 @@
 // The matrix X has `rows` rows (m of A, n of B) and `depth` columns (k), of which neighbours stand row_step
 // and k_step apart: one of the two is 1. What lies beyond them is zero. The first work-groups have operand 0,
 // the others operand 1; one has one block. Those in the second dimension walk over the members of the batch.
+// Values of 16 bits are one term each, where a term has as many bits: the kernels that multiply know.
 //
 // device: compute_capability 80, starts_early
 
@@ -26,6 +27,7 @@
 #include "tensor_cores.h"
 #include "gemm/arguments.h"
 #include "gemm/common.h"
+#include "gemm/element.h"
 #include "gemm/tensor/terms.h"
 
 #define TOLERANCE (BF16X6 ? 0.0f : 0x1p-23f)  // the part of a value that terms may miss, relative to it
@@ -34,7 +36,8 @@ enum {
   OWN = 2,           // chunks of a work-item
   VALUES = 8 * OWN,
   WORK_ITEMS = PANEL * CHUNKS / OWN,
-  SUB_GROUPS = WORK_ITEMS / 32
+  SUB_GROUPS = WORK_ITEMS / 32,
+  VECTORS_OF_TERM = SMEM_TILE_BYTES / 16 / WORK_ITEMS
 };
 
 // Blocks whose largest value is outside of 2^-48 to 2^48 are none that terms hold: so products of scales,
@@ -46,7 +49,9 @@ enum {
 };
 
 struct Source {
-  const __global float* first;  // of the block
+  const __global float* matrix;
+  int type;    // of its elements
+  long first;  // of the block
   long row_step;
   long k_step;
   int rows;   // that are there, from the block's first on
@@ -63,17 +68,28 @@ chunk_column(const uint item, const int i, const bool along_k) {
   return (int)(along_k ? item % CHUNKS : item / PANEL + i * (WORK_ITEMS / PANEL));
 }
 
+// A chunk that begins at a multiple of 16 bytes.
 FUNCTION void
-load_vectors(float* to, const __global float* from) {
-  vstore4(*(const __global float4*)from, 0, to);
-  vstore4(*(const __global float4*)(from + 4), 1, to);
+load_vectors(float* to, const struct Source* source, const long from) {
+  if (source->type == FP32_ELEMENTS) {
+    const __global float4* vectors = (const __global float4*)(source->matrix + from);
+    vstore4(vectors[0], 0, to);
+    vstore4(vectors[1], 1, to);
+    return;
+  }
+  const uint4 vector = *(const __global uint4*)((const __global ushort*)source->matrix + from);
+  const uint pairs[4] = {vector.x, vector.y, vector.z, vector.w};
+#pragma unroll
+  for (int x = 0; x < 8; ++x) {
+    to[x] = float_of_bits(x % 2 == 0 ? pairs[x / 2] & 0xffffu : pairs[x / 2] >> 16, source->type);
+  }
 }
 // The first `count` of a chunk.
 FUNCTION void
-load_values(float* to, const __global float* from, const long k_step, const int count) {
+load_values(float* to, const struct Source* source, const long from, const int count) {
 #pragma unroll
   for (int x = 0; x < 8; ++x) {
-    to[x] = x < count ? from[x * k_step] : 0.0f;
+    to[x] = x < count ? load_element(source->matrix, from + x * source->k_step, source->type) : 0.0f;
   }
 }
 
@@ -81,18 +97,20 @@ load_values(float* to, const __global float* from, const long k_step, const int 
 FUNCTION void
 load_block(float* values, const struct Source* source, const bool along_k, const uint item) {
   const bool whole = source->rows >= PANEL && source->depth >= TSK;
-  const bool vectors = whole && along_k && (ulong)source->first % 16 == 0 && source->row_step % 4 == 0;
+  const uint bytes = source->type == FP32_ELEMENTS ? 4 : 2;  // of an element
+  const bool vectors = whole && along_k && ((ulong)source->matrix + source->first * bytes) % 16 == 0 &&
+                       source->row_step * bytes % 16 == 0;
 #pragma unroll
   for (int i = 0; i < OWN; ++i) {
     const int row = chunk_row(item, i, along_k);
     const int k = chunk_column(item, i, along_k) * 8;
-    const __global float* from = source->first + row * source->row_step + k * source->k_step;
+    const long from = source->first + row * source->row_step + k * source->k_step;
     if (vectors) {
-      load_vectors(values + 8 * i, from);
+      load_vectors(values + 8 * i, source, from);
     } else if (whole) {
-      load_values(values + 8 * i, from, source->k_step, 8);
+      load_values(values + 8 * i, source, from, 8);
     } else {
-      load_values(values + 8 * i, from, source->k_step, row < source->rows ? source->depth - k : 0);
+      load_values(values + 8 * i, source, from, row < source->rows ? source->depth - k : 0);
     }
   }
 }
@@ -121,7 +139,8 @@ is_lost(const float value, const float scaled) {
 
 // Puts the terms of a chunk into its place in each tile, and answers whether they fail to hold its values.
 FUNCTION bool
-split_chunk(LOCAL_PTR uint* tiles, const float* values, const float scale, const int row, const int column) {
+split_chunk(LOCAL_PTR uint* tiles, const float* values, const float scale, const int row, const int column,
+            const int terms) {
   bool misses = false;
   uint pairs[TERMS][4];
 #pragma unroll
@@ -133,14 +152,16 @@ split_chunk(LOCAL_PTR uint* tiles, const float* values, const float scale, const
     float unit = 1.0f;
 #pragma unroll
     for (int term = 0; term < TERMS; ++term) {
-      const uint pair = PACK(TERM, first_left, second_left);
-      pairs[term][x] = pair;
-      first_left -= FIRST(TERM, pair);
-      second_left -= SECOND(TERM, pair);
-      if (term < TERMS - 1) {
-        first_left *= NEXT_TERM_SCALE;
-        second_left *= NEXT_TERM_SCALE;
-        unit *= NEXT_TERM_SCALE;
+      if (term < terms) {
+        const uint pair = PACK(TERM, first_left, second_left);
+        pairs[term][x] = pair;
+        first_left -= FIRST(TERM, pair);
+        second_left -= SECOND(TERM, pair);
+        if (term < TERMS - 1) {
+          first_left *= NEXT_TERM_SCALE;
+          second_left *= NEXT_TERM_SCALE;
+          unit *= NEXT_TERM_SCALE;
+        }
       }
     }
     misses |= !(fabs(first_left) <= fabs(first) * (TOLERANCE * unit) &&
@@ -149,20 +170,22 @@ split_chunk(LOCAL_PTR uint* tiles, const float* values, const float scale, const
   }
 #pragma unroll
   for (int term = 0; term < TERMS; ++term) {
-    uint4 chunk;
-    chunk.x = pairs[term][0];
-    chunk.y = pairs[term][1];
-    chunk.z = pairs[term][2];
-    chunk.w = pairs[term][3];
-    *(LOCAL_PTR uint4*)(tiles + (term * SMEM_TILE_BYTES + chunk_position(row, column)) / 4) = chunk;
+    if (term < terms) {
+      uint4 chunk;
+      chunk.x = pairs[term][0];
+      chunk.y = pairs[term][1];
+      chunk.z = pairs[term][2];
+      chunk.w = pairs[term][3];
+      *(LOCAL_PTR uint4*)(tiles + (term * SMEM_TILE_BYTES + chunk_position(row, column)) / 4) = chunk;
+    }
   }
   return misses;
 }
 
 // `inexact` is local memory, which nobody uses before or after.
 FUNCTION void
-split_block(const struct Source* source, __global uint* to, __global float* scale_at, LOCAL_PTR uint* tiles,
-            LOCAL_PTR uint* shared, LOCAL_PTR int* inexact, const uint item) {
+split_block(const struct Source* source, const int terms, __global uint* to, __global float* scale_at,
+            LOCAL_PTR uint* tiles, LOCAL_PTR uint* shared, LOCAL_PTR int* inexact, const uint item) {
   const bool along_k = source->k_step == 1;
   float values[VALUES];
   load_block(values, source, along_k, item);
@@ -179,16 +202,18 @@ split_block(const struct Source* source, __global uint* to, __global float* scal
 #pragma unroll
   for (int i = 0; i < OWN; ++i) {
     misses |= split_chunk(tiles, values + 8 * i, scale, chunk_row(item, i, along_k),
-                          chunk_column(item, i, along_k));
+                          chunk_column(item, i, along_k), terms);
   }
   if (misses) {
     *inexact = 1;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
 #pragma unroll
-  for (int i = 0; i < BLOCK_BYTES / 16 / WORK_ITEMS; ++i) {
+  for (int i = 0; i < TERMS * VECTORS_OF_TERM; ++i) {
     const uint v = i * WORK_ITEMS + item;
-    *(__global uint4*)(to + 4 * v) = *(const LOCAL_PTR uint4*)(tiles + 4 * v);
+    if (i < terms * VECTORS_OF_TERM) {
+      *(__global uint4*)(to + 4 * v) = *(const LOCAL_PTR uint4*)(tiles + 4 * v);
+    }
   }
   if (item == 0) {
     *scale_at = *inexact ? AS_FLOAT(0x7fffffffu) : AS_FLOAT((uint)(known - LARGEST_EXPONENT) << 23);
@@ -196,16 +221,19 @@ split_block(const struct Source* source, __global uint* to, __global float* scal
   barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-// A block of X: of which panel, and which along k.
+// A block of X, of which a member begins at its element `first`: of which panel, and which along k.
 FUNCTION void
-find_block(struct Source* source, const __global float* x, const long ld, const bool along_k, const long rows,
+find_block(struct Source* source, const __global float* x, const long first, const SplitOperand* operand,
            const long depth, const int panel, const int block) {
+  const bool along_k = operand->along_k != 0;
   const long row = (long)panel * PANEL;
   const long k = (long)block * TSK;
-  source->row_step = along_k ? ld : 1;
-  source->k_step = along_k ? 1 : ld;
-  source->first = x + row * source->row_step + k * source->k_step;
-  source->rows = (int)LEAST(rows - row, PANEL);  // none where it is negative
+  source->matrix = x;
+  source->type = (int)operand->type;
+  source->row_step = along_k ? operand->x.ld : 1;
+  source->k_step = along_k ? 1 : operand->x.ld;
+  source->first = first + row * source->row_step + k * source->k_step;
+  source->rows = (int)LEAST(operand->rows - row, PANEL);  // none where it is negative
   source->depth = (int)LEAST(depth - k, TSK);
 }
 
@@ -215,7 +243,7 @@ split(ARGUMENTS(SplitArguments), const __global float* A, const __global long* a
       __global uint* counters_at) {
   GRID_DEPENDENCY_WAIT();
   TAKE_ARGUMENTS(SplitArguments);
-  __local uint tiles[BLOCK_BYTES / 4] __attribute__((aligned(16)));
+  __local uint tiles[TERMS * SMEM_TILE_BYTES / 4] __attribute__((aligned(16)));
   __local uint shared[SUB_GROUPS];
   __local int inexact[1];
   uint item = get_local_id(0);
@@ -224,6 +252,7 @@ split(ARGUMENTS(SplitArguments), const __global float* A, const __global long* a
   const bool is_first = (uint)get_group_id(0) < of_first;
   const uint group = (uint)get_group_id(0) - (is_first ? 0 : of_first);
   const long members = is_first ? p.a.members : p.b.members;
+  const int terms = (int)(is_first ? p.a.terms : p.b.terms);
   const uint panels = (uint)(is_first ? p.a.panels : p.b.panels);
   int block = (int)(group / panels);
   int panel = (int)(group - block * panels);
@@ -241,15 +270,16 @@ split(ARGUMENTS(SplitArguments), const __global float* A, const __global long* a
     OPAQUE(block);
     struct Source source;
     if (is_first) {
-      find_block(&source, MEMBER(A, p.a.x, a_table, member), p.a.x.ld, p.a.along_k != 0, p.a.rows, p.depth,
-                 panel, block);
+      find_block(&source, A, MEMBER_ELEMENT(A, p.a.x, a_table, member, p.a.type), &p.a, p.depth, panel,
+                 block);
     } else {
-      find_block(&source, MEMBER(B, p.b.x, b_table, member), p.b.x.ld, p.b.along_k != 0, p.b.rows, p.depth,
-                 panel, block);
+      find_block(&source, B, MEMBER_ELEMENT(B, p.b.x, b_table, member, p.b.type), &p.b, p.depth, panel,
+                 block);
     }
-    split_block(
-        &source, Y + ((member * blocks + block) * panels + panel) * (BLOCK_BYTES / 4),
-        (__global float*)Y + scales_position(members, member, panel, (long)panels, (long)blocks) + block,
-        tiles, shared, inexact, item);
+    split_block(&source, terms,
+                Y + ((member * blocks + block) * panels + panel) * (terms * (SMEM_TILE_BYTES / 4)),
+                (__global float*)Y +
+                    scales_position(members, member, panel, (long)panels, (long)blocks, terms) + block,
+                tiles, shared, inexact, item);
   }
 }

@@ -25,6 +25,12 @@
 #ifndef BF16X6
 #define BF16X6 0  // terms are two FP16 or three BF16 numbers: 0 1
 #endif
+#ifndef NARROW_A
+#define NARROW_A 0  // values of A have 16 bits, and are one term each: 0 1
+#endif
+#ifndef NARROW_B
+#define NARROW_B 0  // values of B have 16 bits, and are one term each: 0 1
+#endif
 #ifndef TSM
 #define TSM 256  // work-group tile in M: 128 256
 #endif
@@ -54,7 +60,12 @@ enum {
   STEPS = TSK / 16,      // of k that one instruction multiplies
   CONSUMERS = 256,
   WORK_ITEMS = CONSUMERS + 128,
-  STAGE_BYTES = (HALVES + 1) * BLOCK_BYTES,  // the block of B, then those of A
+  A_TERMS = NARROW_A ? 1 : TERMS,
+  B_TERMS = NARROW_B ? 1 : TERMS,
+  IN_REGISTERS = LEAST(B_TERMS, TERMS - 1),  // terms of B
+  A_BLOCK_BYTES = A_TERMS * SMEM_TILE_BYTES,
+  B_BLOCK_BYTES = B_TERMS * SMEM_TILE_BYTES,
+  STAGE_BYTES = B_BLOCK_BYTES + HALVES * A_BLOCK_BYTES,  // the block of B, then those of A
   PRODUCER_REGISTERS = 40,
   CONSUMER_REGISTERS = 232,
   BARRIER_OF_CONSUMERS = 1,
@@ -134,12 +145,12 @@ pass_order(const int item) {
 
 // acc becomes the products of the terms of which B's is the i-th and A's the j-th.
 FUNCTION void
-multiply(float* acc, uint fragments[TERMS - 1][STEPS][4], const ulong b_matrix, const ulong a_matrix,
+multiply(float* acc, uint fragments[IN_REGISTERS][STEPS][4], const ulong b_matrix, const ulong a_matrix,
          const int i, const int j, const int adds) {
 #pragma unroll
   for (int step = 0; step < STEPS; ++step) {
     const ulong a_step = a_matrix + (ulong)(j * SMEM_TILE_BYTES / 16 + 2 * step);
-    if (i < TERMS - 1) {
+    if (i < IN_REGISTERS) {
       WARPGROUP_MULTIPLY(TERM, acc, fragments[i][step], a_step, adds || step > 0);
     } else {
       WARPGROUP_MULTIPLY_LOCAL(TERM, acc, b_matrix + (ulong)(i * SMEM_TILE_BYTES / 16 + 2 * step), a_step,
@@ -158,28 +169,32 @@ promote(float* sums, const float* acc, const float scale) {
 
 // One half of a stage: the smallest products first, because little of them is cut off then.
 FUNCTION void
-multiply_half(float* sums, uint fragments[TERMS - 1][STEPS][4], const ulong b_matrix, const ulong a_matrix,
+multiply_half(float* sums, uint fragments[IN_REGISTERS][STEPS][4], const ulong b_matrix, const ulong a_matrix,
               const float scale, const int item) {
   float acc[64];
   wait_in_order(item);
   WARPGROUP_ARRIVE();
-#if BF16X6
-  multiply(acc, fragments, b_matrix, a_matrix, 2, 0, 0);
-  multiply(acc, fragments, b_matrix, a_matrix, 1, 1, 1);
-  multiply(acc, fragments, b_matrix, a_matrix, 0, 2, 1);
-  multiply(acc, fragments, b_matrix, a_matrix, 1, 0, 1);
-  multiply(acc, fragments, b_matrix, a_matrix, 0, 1, 1);
-#else
-  multiply(acc, fragments, b_matrix, a_matrix, 1, 0, 0);
-  multiply(acc, fragments, b_matrix, a_matrix, 0, 1, 1);
-  WARPGROUP_COMMIT();
-  pass_order(item);
-  WARPGROUP_WAIT();
-  promote(sums, acc, scale * (1.0f / NEXT_TERM_SCALE));
-  wait_in_order(item);
-  WARPGROUP_ARRIVE();
-#endif
-  multiply(acc, fragments, b_matrix, a_matrix, 0, 0, BF16X6);
+  int adds = 0;
+#pragma unroll
+  for (int both = TERMS - 1; both > 0; --both) {
+#pragma unroll
+    for (int i = both; i >= 0; --i) {
+      if (i < B_TERMS && both - i < A_TERMS) {
+        multiply(acc, fragments, b_matrix, a_matrix, i, both - i, adds);
+        adds = 1;
+      }
+    }
+  }
+  if (!BF16X6 && adds) {
+    WARPGROUP_COMMIT();
+    pass_order(item);
+    WARPGROUP_WAIT();
+    promote(sums, acc, scale * (1.0f / NEXT_TERM_SCALE));
+    wait_in_order(item);
+    WARPGROUP_ARRIVE();
+    adds = 0;
+  }
+  multiply(acc, fragments, b_matrix, a_matrix, 0, 0, adds);
   WARPGROUP_COMMIT();
   pass_order(item);
   WARPGROUP_WAIT();
@@ -195,8 +210,8 @@ bring_split(const struct Panels* a, const struct Panels* b, const int count, con
     const uint full = stages->full + 8 * ring->stage;
     const uint to = stages->memory + ring->stage * STAGE_BYTES;
     MBARRIER_ARRIVE_EXPECT(full, STAGE_BYTES);
-    COPY_BULK(to, b->tiles + i * b->step, BLOCK_BYTES, full);
-    COPY_BULK(to + BLOCK_BYTES, a->tiles + i * a->step, HALVES * BLOCK_BYTES, full);
+    COPY_BULK(to, b->tiles + i * b->step, B_BLOCK_BYTES, full);
+    COPY_BULK(to + B_BLOCK_BYTES, a->tiles + i * a->step, HALVES * A_BLOCK_BYTES, full);
     go_on(ring);
   }
 }
@@ -214,9 +229,9 @@ multiply_split(float* sums, const struct Panels* a, const struct Panels* b, cons
     }
     const uint stage = stages->memory + ring->stage * STAGE_BYTES;
     MBARRIER_WAIT(stages->full + 8 * ring->stage, ring->parity);
-    uint fragments[TERMS - 1][STEPS][4];
+    uint fragments[IN_REGISTERS][STEPS][4];
 #pragma unroll
-    for (int term = 0; term < TERMS - 1; ++term) {
+    for (int term = 0; term < IN_REGISTERS; ++term) {
 #pragma unroll
       for (int step = 0; step < STEPS; ++step) {
         LOAD_FRAGMENT(fragments[term][step], stage + term * SMEM_TILE_BYTES + fragment_position(row, step));
@@ -226,7 +241,7 @@ multiply_split(float* sums, const struct Panels* a, const struct Panels* b, cons
 #pragma unroll
     for (int h = 0; h < HALVES; ++h) {
       multiply_half(sums + h * 64, fragments, b_matrix,
-                    LOCAL_MATRIX(stage + (1 + h) * BLOCK_BYTES, ROW_BYTES), scales[h], item);
+                    LOCAL_MATRIX(stage + B_BLOCK_BYTES + h * A_BLOCK_BYTES, ROW_BYTES), scales[h], item);
     }
     MBARRIER_ARRIVE(stages->empty + 8 * ring->stage);  // each for what it has read itself
     go_on(ring);
@@ -271,8 +286,9 @@ produce(const TensorArguments* p, const __global uint* A, const __global uint* B
   struct Ring ring = {0, 0};
   for (long id = get_group_id(0); id < work.count; id += get_num_groups(0)) {
     const struct Tile tile = tile_at(id, &work, (int)p->group_m);
-    const struct Panels a = panels_of(A, p->a.members, p->a.panels, tile.m * HALVES, &tile, work.blocks);
-    const struct Panels b = panels_of(B, p->b.members, p->b.panels, tile.n, &tile, work.blocks);
+    const struct Panels a =
+        panels_of(A, p->a.members, p->a.panels, tile.m * HALVES, &tile, work.blocks, A_TERMS);
+    const struct Panels b = panels_of(B, p->b.members, p->b.panels, tile.n, &tile, work.blocks, B_TERMS);
     if (tile_is_exact(&a, &b, work.blocks, item % 32) && item % 32 == 0) {
       bring_split(&a, &b, tile.count, stages, &ring);
     }
@@ -291,8 +307,9 @@ consume(const TensorArguments* p, const __global uint* A, const __global uint* B
   }
   for (long id = get_group_id(0); id < work.count; id += get_num_groups(0)) {
     const struct Tile tile = tile_at(id, &work, (int)p->group_m);
-    const struct Panels a = panels_of(A, p->a.members, p->a.panels, tile.m * HALVES, &tile, work.blocks);
-    const struct Panels b = panels_of(B, p->b.members, p->b.panels, tile.n, &tile, work.blocks);
+    const struct Panels a =
+        panels_of(A, p->a.members, p->a.panels, tile.m * HALVES, &tile, work.blocks, A_TERMS);
+    const struct Panels b = panels_of(B, p->b.members, p->b.panels, tile.n, &tile, work.blocks, B_TERMS);
     if (!tile_is_exact(&a, &b, work.blocks, item % 32)) {
       continue;
     }

@@ -26,6 +26,12 @@
 #ifndef BF16X6
 #define BF16X6 0  // terms are two FP16 or three BF16 numbers: 0 1
 #endif
+#ifndef NARROW_A
+#define NARROW_A 0  // values of A have 16 bits, and are one term each: 0 1
+#endif
+#ifndef NARROW_B
+#define NARROW_B 0  // values of B have 16 bits, and are one term each: 0 1
+#endif
 #ifndef TSM
 #define TSM 128  // work-group tile in M: 64 128
 #endif
@@ -65,8 +71,10 @@ enum {
   // A stage in local memory: terms of TSN rows of B, then of TSM rows of A.
   B_TERM_BYTES = TSN * ROW_BYTES,
   A_TERM_BYTES = TSM * ROW_BYTES,
-  B_BYTES = TERMS * B_TERM_BYTES,
-  STAGE_BYTES = B_BYTES + TERMS * A_TERM_BYTES,
+  A_TERMS = NARROW_A ? 1 : TERMS,
+  B_TERMS = NARROW_B ? 1 : TERMS,
+  B_BYTES = B_TERMS * B_TERM_BYTES,
+  STAGE_BYTES = B_BYTES + A_TERMS * A_TERM_BYTES,
   // For result.h: of a work-item.
   SUMS = BLOCKS_N * BLOCKS_M * 4,
   PAIRS = BLOCKS_M,
@@ -89,10 +97,10 @@ first_col(const int item) {
 
 // Begins to copy `rows` rows of each of a block's tiles, which will lie one after the other.
 FUNCTION void
-copy_tiles(LOCAL_PTR uint* to, const __global uint* from, const int rows, const int item) {
+copy_tiles(LOCAL_PTR uint* to, const __global uint* from, const int rows, const int terms, const int item) {
   const int part = rows * ROW_BYTES;
 #pragma unroll
-  for (int v = 0; v < TERMS * part / 16 / WORK_ITEMS; ++v) {
+  for (int v = 0; v < terms * part / 16 / WORK_ITEMS; ++v) {
     const int at = v * WORK_ITEMS * 16;
     COPY_TO_LOCAL(4, (LOCAL_PTR float*)(to + at / 4 + 4 * item),
                   (const __global float*)(from + (at / part * SMEM_TILE_BYTES + at % part) / 4 + 4 * item));
@@ -104,8 +112,8 @@ FUNCTION void
 copy_stage(LOCAL_PTR uint* stage, const struct Panels* a, const struct Panels* b, const int i,
            const int count, const int item) {
   if (i < count) {
-    copy_tiles(stage, b->tiles + i * b->step, TSN, item);
-    copy_tiles(stage + B_BYTES / 4, a->tiles + i * a->step, TSM, item);
+    copy_tiles(stage, b->tiles + i * b->step, TSN, B_TERMS, item);
+    copy_tiles(stage + B_BYTES / 4, a->tiles + i * a->step, TSM, A_TERMS, item);
   }
   COPY_COMMIT();
 }
@@ -127,11 +135,12 @@ row_of_a(const int item) {
 
 // Reads blocks of 16 rows, from the first-th on, of every term: fragments[block][term][step][4].
 FUNCTION void
-load_blocks(uint* fragments, const uint row, const int first, const int blocks, const int term_bytes) {
+load_blocks(uint* fragments, const uint row, const int first, const int blocks, const int terms,
+            const int term_bytes) {
 #pragma unroll
-  for (int i = 0; i < blocks * TERMS * STEPS; ++i) {
-    const int block = first + i / STEPS / TERMS;
-    const int term = i / STEPS % TERMS;
+  for (int i = 0; i < blocks * terms * STEPS; ++i) {
+    const int block = first + i / STEPS / terms;
+    const int term = i / STEPS % terms;
     const int step = i % STEPS;
     LOAD_FRAGMENT(fragments + 4 * i,
                   (row ^ (uint)(step * 32)) + (uint)(block * (16 * ROW_BYTES) + term * term_bytes));
@@ -146,7 +155,7 @@ multiply(float (*acc)[4], const uint* a, const uint* b, const int i, const int j
 #pragma unroll
     for (int m = 0; m < BLOCKS_M; ++m) {
       MULTIPLY_BLOCK(TERM, acc[m], b + (i * STEPS + step) * 4,
-                     a + ((m / 2 * TERMS + j) * STEPS + step) * 4 + m % 2 * 2);
+                     a + ((m / 2 * A_TERMS + j) * STEPS + step) * 4 + m % 2 * 2);
     }
   }
 }
@@ -168,17 +177,18 @@ multiply_columns(float* sums, const uint* a, const uint* b, const float scale) {
   for (int i = 0; i < SUMS_AT_ONCE; ++i) {
     acc[i / 4][i % 4] = 0.0f;
   }
-#if BF16X6
-  multiply(acc, a, b, 2, 0);
-  multiply(acc, a, b, 1, 1);
-  multiply(acc, a, b, 0, 2);
-  multiply(acc, a, b, 1, 0);
-  multiply(acc, a, b, 0, 1);
-#else
-  multiply(acc, a, b, 1, 0);
-  multiply(acc, a, b, 0, 1);
-  promote(sums, acc, scale * (1.0f / NEXT_TERM_SCALE));
-#endif
+#pragma unroll
+  for (int both = TERMS - 1; both > 0; --both) {
+#pragma unroll
+    for (int i = both; i >= 0; --i) {
+      if (i < B_TERMS && both - i < A_TERMS) {
+        multiply(acc, a, b, i, both - i);
+      }
+    }
+  }
+  if (!BF16X6 && (A_TERMS > 1 || B_TERMS > 1)) {
+    promote(sums, acc, scale * (1.0f / NEXT_TERM_SCALE));
+  }
   multiply(acc, a, b, 0, 0);
   promote(sums, acc, scale);
 }
@@ -186,14 +196,14 @@ multiply_columns(float* sums, const uint* a, const uint* b, const float scale) {
 // The next columns' terms are read before those at hand are multiplied.
 FUNCTION void
 multiply_stage(float* sums, const uint a_row, const uint b_row, const float scale) {
-  uint a[BLOCKS_M / 2 * TERMS * STEPS * 4];
-  uint b[2][TERMS * STEPS * 4];
-  load_blocks(b[0], b_row, 0, 1, B_TERM_BYTES);
-  load_blocks(a, a_row, 0, BLOCKS_M / 2, A_TERM_BYTES);
+  uint a[BLOCKS_M / 2 * A_TERMS * STEPS * 4];
+  uint b[2][B_TERMS * STEPS * 4];
+  load_blocks(b[0], b_row, 0, 1, B_TERMS, B_TERM_BYTES);
+  load_blocks(a, a_row, 0, BLOCKS_M / 2, A_TERMS, A_TERM_BYTES);
 #pragma unroll
   for (int n = 0; n < BLOCKS_N; ++n) {
     if (n + 1 < BLOCKS_N) {
-      load_blocks(b[(n + 1) % 2], b_row, n + 1, 1, B_TERM_BYTES);
+      load_blocks(b[(n + 1) % 2], b_row, n + 1, 1, B_TERMS, B_TERM_BYTES);
     }
     multiply_columns(sums + n * SUMS_AT_ONCE, a, b[n % 2], scale);
   }
@@ -246,9 +256,9 @@ tensor_mma(ARGUMENTS(TensorArguments), const __global uint* A, const __global ui
     const long row = (long)tile.m * TSM;
     const long col = (long)tile.n * TSN;
     struct Panels a =
-        panels_of(A + p.a.offset, p.a.members, p.a.panels, (int)(row / PANEL), &tile, work.blocks);
+        panels_of(A + p.a.offset, p.a.members, p.a.panels, (int)(row / PANEL), &tile, work.blocks, A_TERMS);
     struct Panels b =
-        panels_of(B + p.b.offset, p.b.members, p.b.panels, (int)(col / PANEL), &tile, work.blocks);
+        panels_of(B + p.b.offset, p.b.members, p.b.panels, (int)(col / PANEL), &tile, work.blocks, B_TERMS);
     a.tiles += row % PANEL * (ROW_BYTES / 4);
     b.tiles += col % PANEL * (ROW_BYTES / 4);
     float sums[SUMS];

@@ -8,6 +8,8 @@
 //         as the first. Together they are within 2^-23 of the value, down to 2^-28 of the block's largest
 //   BF16  three of BF16, 8 bits each, which are the value itself
 //
+// Of an operand whose values have 16 bits, the first term is the value itself, and the only one.
+//
 // An operand is an array of shared-memory tiles, [block along k][panel][term]. Such a tile is PANEL rows of
 // TSK terms, whose 16 bytes are swizzled by the row, so that neither those who write nor the tensor cores
 // meet bank conflicts. After the tiles of all members of the batch stand the blocks' scales,
@@ -21,12 +23,7 @@
 #define TERM F16
 #endif
 #define NEXT_TERM_SCALE (BF16X6 ? 1.0f : 2048.0f)  // how many times as large as it is the next term is kept
-enum {
-  TERMS = 2 + BF16X6,
-  ROW_BYTES = 2 * TSK,
-  SMEM_TILE_BYTES = PANEL * ROW_BYTES,
-  BLOCK_BYTES = TERMS * SMEM_TILE_BYTES
-};
+enum { TERMS = 2 + BF16X6, ROW_BYTES = 2 * TSK, SMEM_TILE_BYTES = PANEL * ROW_BYTES };
 
 // The position of a row's 16 bytes, the chunk-th, in a tile: the swizzle of wgmma for rows of 64 and of 128
 // bytes.
@@ -37,9 +34,9 @@ chunk_position(const int row, const int chunk) {
 
 // The position of a panel's scales, in elements from the operand's first: after the tiles of all members.
 FUNCTION long
-scales_position(const long members, const long member, const long panel, const long panels,
-                const long blocks) {
-  return members * panels * blocks * (BLOCK_BYTES / 4) + (member * panels + panel) * blocks;
+scales_position(const long members, const long member, const long panel, const long panels, const long blocks,
+                const int terms) {
+  return members * panels * blocks * (terms * (SMEM_TILE_BYTES / 4)) + (member * panels + panel) * blocks;
 }
 
 // Do terms hold all blocks of a panel, whose scales these are? A sub-group asks together.

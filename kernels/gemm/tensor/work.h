@@ -66,13 +66,14 @@ struct Panels {
 };
 FUNCTION struct Panels
 panels_of(const __global uint* operand, const long members, const long panels, const int panel,
-          const struct Tile* tile, const int blocks) {
+          const struct Tile* tile, const int blocks, const int terms) {
   struct Panels result;
   const long member = members == 1 ? 0 : tile->member;
-  result.step = panels * (BLOCK_BYTES / 4);
-  result.tiles = operand + (member * blocks + tile->begin) * result.step + panel * (BLOCK_BYTES / 4);
+  result.step = panels * (terms * (SMEM_TILE_BYTES / 4));
+  result.tiles =
+      operand + (member * blocks + tile->begin) * result.step + panel * (terms * (SMEM_TILE_BYTES / 4));
   result.scales =
-      (const __global float*)operand + scales_position(members, member, panel, panels, (long)blocks);
+      (const __global float*)operand + scales_position(members, member, panel, panels, (long)blocks, terms);
   return result;
 }
 FUNCTION bool

@@ -1,0 +1,154 @@
+#include "host_memory/elements.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <vector>
+
+#include "problem/element_type.h"
+#include "problem/problem.h"
+
+// What the kernels' conversions need of their dialect.
+#define FUNCTION static inline
+#define __global
+#define AS_FLOAT(bits) std::bit_cast<float>(bits)
+#define AS_UINT(value) std::bit_cast<uint>(value)
+
+namespace duogemm {
+namespace {
+
+using uint = std::uint32_t;
+using ushort = std::uint16_t;
+
+#include "gemm/element.h"
+
+// An operand as the caller has it: matrices of rows x cols, stored by columns.
+struct Given {
+  ElementType type;
+  const void* first;         // the members of a batch are a stride apart,
+  const float* const* list;  // or where this says
+  std::int64_t rows, cols, ld, stride, count;
+
+  const char* column(std::int64_t member, std::int64_t col) const {
+    const auto* const matrix = static_cast<const char*>(list != nullptr ? list[member] : first);
+    const std::int64_t element = (list != nullptr ? 0 : member * stride) + col * ld;
+    return matrix + element * static_cast<std::int64_t>(bytes_of(type));
+  }
+};
+
+// The copy of one: without gaps, member after member.
+class InFp32 {
+ public:
+  explicit InFp32(const Given& given)
+      : given_(given),
+        size_(given.rows * given.cols),
+        memory_(new float[static_cast<std::size_t>(
+            count_elements("an operand in FP32", {given.count, given.rows, given.cols}))]) {
+    for (std::int64_t member = 0; member < given.count; ++member) {
+      list_.push_back(memory_.get() + member * size_);
+    }
+  }
+
+  float* first() { return memory_.get(); }
+  float* const* list() { return list_.data(); }
+  std::int64_t ld() const { return std::max<std::int64_t>(given_.rows, 1); }
+  std::int64_t stride() const { return size_; }
+
+  void read() {
+    for_each_column([&](const char* from, float* to) {
+      for (std::int64_t i = 0; i < given_.rows; ++i) {
+        ushort bits;
+        std::memcpy(&bits, from + 2 * i, sizeof bits);
+        to[i] = float_of_bits(bits, static_cast<int>(given_.type));
+      }
+    });
+  }
+  void write() {
+    for_each_column([&](const char* to, const float* from) {
+      for (std::int64_t i = 0; i < given_.rows; ++i) {
+        const auto bits = static_cast<ushort>(bits_of_float(from[i], static_cast<int>(given_.type)));
+        std::memcpy(const_cast<char*>(to) + 2 * i, &bits, sizeof bits);
+      }
+    });
+  }
+
+ private:
+  template <typename Use>
+  void for_each_column(const Use& use) {
+    for (std::int64_t member = 0; member < given_.count; ++member) {
+      for (std::int64_t col = 0; col < given_.cols; ++col) {
+        use(given_.column(member, col), list_[static_cast<std::size_t>(member)] + col * given_.rows);
+      }
+    }
+  }
+
+  Given given_;
+  std::int64_t size_;
+  std::unique_ptr<float[]> memory_;
+  std::vector<float*> list_;
+};
+
+std::unique_ptr<InFp32> copy_of(const Given& given, bool is_wanted) {
+  try {
+    return given.type != ElementType::fp32 && is_wanted ? std::make_unique<InFp32>(given) : nullptr;
+  } catch (const std::bad_alloc&) {
+    throw Error(Status::out_of_memory,
+                "host memory is exhausted: operands of 16-bit elements are copied to FP32");
+  }
+}
+
+}  // namespace
+
+void in_fp32(const Problem& problem, const HostOperands& operands,
+             const std::function<void(const Problem&, const HostOperands&)>& multiply) {
+  const Problem& p = problem;
+  constexpr ElementType plain = ElementType::fp32;
+  if (p.a_type == plain && p.b_type == plain && p.c_type == plain) {
+    multiply(problem, operands);
+    return;
+  }
+  const bool listed = p.batch_by == BatchBy::addresses;
+  const auto count = [&](std::int64_t stride) { return listed || stride != 0 ? p.batch : 1; };
+  const auto a = copy_of(
+      {p.a_type, operands.a, operands.a_list, p.a_rows(), p.a_cols(), p.lda, p.a_stride, count(p.a_stride)},
+      p.multiplies());
+  const auto b = copy_of(
+      {p.b_type, operands.b, operands.b_list, p.b_rows(), p.b_cols(), p.ldb, p.b_stride, count(p.b_stride)},
+      p.multiplies());
+  const auto c = copy_of({p.c_type, operands.c, operands.c_list, p.m, p.n, p.ldc, p.c_stride, p.batch}, true);
+  Problem wide = problem;
+  wide.a_type = wide.b_type = wide.c_type = plain;
+  HostOperands own = operands;
+  if (a != nullptr) {
+    a->read();
+    own.a = a->first();
+    own.a_list = a->list();
+    wide.lda = a->ld();
+    wide.a_stride = p.a_stride == 0 ? 0 : a->stride();
+  }
+  if (b != nullptr) {
+    b->read();
+    own.b = b->first();
+    own.b_list = b->list();
+    wide.ldb = b->ld();
+    wide.b_stride = p.b_stride == 0 ? 0 : b->stride();
+  }
+  if (c != nullptr) {
+    if (p.beta != 0.0f) {
+      c->read();
+    }
+    own.c = c->first();
+    own.c_list = c->list();
+    wide.ldc = c->ld();
+    wide.c_stride = c->stride();
+  }
+  multiply(wide, own);
+  if (c != nullptr) {
+    c->write();
+  }
+}
+
+}  // namespace duogemm

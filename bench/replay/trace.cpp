@@ -145,6 +145,9 @@ std::pair<TraceCall, std::int64_t> parse_call(const std::string& text) {
   request.level = members.word("level", {"run_to_run", "everywhere"}) == 1 ? Reproducibility::everywhere
                                                                            : Reproducibility::run_to_run;
   request.precision = members.precision();
+  for (const char* const type : {"a_type", "b_type", "c_type"}) {  // every library is given FP32
+    members.word(type, {"fp32", "bf16", "fp16"});
+  }
   read_places(members, request);
   const bool lists = members.word("batch_by", {"strides", "lists"}) == 1;
   const bool host = members.word("memory", {"device", "host"}) == 1;

@@ -104,6 +104,8 @@ def plan(
     batch: int = 1,
     level: Literal["run_to_run", "everywhere"] = "run_to_run",
     precision: Precision | None = None,
+    a_type: Literal["fp32", "bf16", "fp16"] = "fp32",
+    b_type: Literal["fp32", "bf16", "fp16"] = "fp32",
     top: int | None = None,
     backend: str | None = None,
     device: Device | None = None,
@@ -118,6 +120,8 @@ def plan(
         Which of A and B are stored transposed, column-major.
     batch : int
         How many products.
+    a_type, b_type : {"fp32", "bf16", "fp16"}
+        What the elements of A and B are stored in.
     top : int, optional
         How many schedules to list besides, the fastest by prediction first.
 
@@ -132,7 +136,8 @@ def plan(
     20000
     """
     return _result(
-        Plan, "plan", m=m, n=n, k=k, ops=ops, batch=batch, level=level, precision=precision, top=top, backend=backend, device=device
+        Plan, "plan", m=m, n=n, k=k, ops=ops, batch=batch, level=level, precision=precision, a_type=a_type, b_type=b_type, top=top,
+        backend=backend, device=device,
     )
 
 

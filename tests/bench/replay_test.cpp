@@ -75,6 +75,12 @@ TEST(Trace, IsPermittedAnotherPrecisionButForItsChains) {
   EXPECT_EQ(trace.calls[1].problem.precision, Precision::fp32);
 }
 
+TEST(Trace, TakesFp32ForOtherElements) {
+  const Trace trace = parse_trace(head + R"({"m":2,"n":3,"k":4,"a_type":"bf16","c_type":"fp16"})", "some.jsonl");
+  EXPECT_EQ(trace.calls[0].problem.a_type, ElementType::fp32);
+  EXPECT_EQ(trace.calls[0].problem.c_type, ElementType::fp32);
+}
+
 std::string refusal_of(const std::string& text) {
   return refusal([&] { parse_trace(text, "some.jsonl"); });
 }
@@ -91,6 +97,7 @@ TEST(Trace, IsRefusedWithTheLineAndTheReason) {
       {R"({"m":2,"n":3,"k":4,"precision":"tf32"})", "precision is 'tf32'; it must be fp32, bf16x6 or f16x3"},
       {R"({"m":2,"n":3,"k":4,"precision":"f16x3","level":"everywhere"})",
        "precision is f16x3; it must be fp32 at the level everywhere"},
+      {R"({"m":2,"n":3,"k":4,"b_type":"fp8"})", "b_type is \"fp8\"; it must be fp32 or bf16 or fp16"},
       {R"({"m":2,"n":3,"k":4,"ops":"NC"})", "ops is \"NC\"; it must be NN or NT or TN or TT"},
       {R"({"m":2,"n":3,"k":4,"alpha":"one"})", "alpha is \"one\"; it must be a number"},
       {R"({"m":2,"n":3,"k":4,"times":0})", "times is 0; it must be at least 1"},

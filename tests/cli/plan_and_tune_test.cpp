@@ -38,6 +38,14 @@ TEST_F(ProgramOnADevice, TellsItsPlan) {
       {{"plan --size 100 --level everywhere --force pipelined:slices=4", {"slices=4", "everywhere", "4097"}}});
 }
 
+TEST_F(ProgramOnADevice, PlansForElementsOf16Bits) {
+  const auto plan = result_of("plan --size 300 --a-type bf16 --b-type fp16");
+  const bool on_host = plan["a_type"] == "fp32";  // where they become FP32 before
+  EXPECT_EQ(plan["b_type"], on_host ? "fp32" : "fp16");
+  EXPECT_EQ(plan["steps"][0]["kernel"] == "pack", !on_host) << plan;
+  expect_all_refused({{"plan --size 100 --a-type bf17", {"--a-type", "bf17", "bf16"}}});
+}
+
 TEST_F(ProgramOnADevice, TellsWhatACallRunsAndInWhichPrecision) {
   expect_match(run_well("plan --size 40 --precision bf16x6").out, "precision  bf16x6\n");
   for (const std::string command : {"plan", "verify --gemm --kernels general"}) {

@@ -91,6 +91,7 @@ TEST_F(CallRecorder, WritesEverythingThatMakesACallAndNoMore) {
     record_call(all, CallMemory::device, CallBatch::lists);
     Sgemm permitting = small;
     permitting.precision = Precision::bf16x6;
+    permitting.b_type = ElementType::bf16;
     record_call(permitting, CallMemory::host);
   });
   const json first = {{"m", 2}, {"n", 3}, {"k", 4}, {"lda", 2}, {"ldb", 4}, {"ldc", 2}, {"memory", "host"}};
@@ -105,6 +106,7 @@ TEST_F(CallRecorder, WritesEverythingThatMakesACallAndNoMore) {
   third["batch_by"] = "lists";
   json fourth = first;
   fourth["precision"] = "bf16x6";
+  fourth["b_type"] = "bf16";
   EXPECT_EQ(calls(), (std::vector<json>{first, second, third, fourth}));
   EXPECT_EQ(contents_of(errors_), "");
 }

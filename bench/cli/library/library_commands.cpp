@@ -15,6 +15,7 @@
 #include "output/reports.h"
 #include "output/table.h"
 #include "plan/lower.h"
+#include "problem/element_type.h"
 #include "problem/precision.h"
 #include "replay/replay.h"
 #include "runtime/runtime.h"
@@ -154,6 +155,8 @@ int run(const LatencyFlags& flags) {
 struct PlanFlags {
   DeviceFlags device;
   ProblemFlags problem;
+  ElementType a_type = ElementType::fp32;
+  ElementType b_type = ElementType::fp32;
   std::string force;
   std::size_t top = 0;
   ResultFlags results;
@@ -205,13 +208,18 @@ void tell(const std::string& what, const std::string& text) {
 }
 
 int run(const PlanFlags& flags) {
-  const Problem problem = flags.problem.problem();
+  const DeviceInfo device = flags.device.choose().front().info();
+  Problem problem = flags.problem.problem();
+  if (device.programs == nullptr) {  // else calls are on host memory, where operands become FP32 before
+    problem.a_type = flags.a_type;
+    problem.b_type = flags.b_type;
+  }
+  const Problem as_read = widened(problem);
   const std::optional<ScheduleRequest> forced =
       flags.force.empty() ? std::nullopt : std::optional(parse_schedule(flags.force));
-  const DeviceInfo device = flags.device.choose().front().info();
   const Planner& planner = planner_for(device);
   const std::string& tuning = planner.tuning().source;
-  const Schedule schedule = forced ? schedule_for(*forced, problem, device) : planner.select(problem);
+  const Schedule schedule = forced ? schedule_for(*forced, as_read, device) : planner.select(as_read);
   const Plan plan = lower(schedule, problem, device);
   const std::size_t workspace =
       std::accumulate(plan.workspace_bytes.begin(), plan.workspace_bytes.end(), std::size_t{0});
@@ -220,6 +228,8 @@ int run(const PlanFlags& flags) {
   document.update({{"device", to_json(device)},
                    {"problem", to_json(problem)},
                    {"precision", to_text(problem.precision)},
+                   {"a_type", to_text(problem.a_type)},
+                   {"b_type", to_text(problem.b_type)},
                    {"tuning", tuning.empty() ? Json(nullptr) : Json(tuning)},
                    {"schedule", to_text(schedule)},
                    {"predicted_s", or_null(schedule.seconds)},
@@ -243,7 +253,7 @@ int run(const PlanFlags& flags) {
   tell("workspace", std::to_string(workspace) + " bytes");
   std::printf("%s", steps_text(plan).c_str());
   if (flags.top > 0) {
-    std::vector<Schedule> candidates = planner.rank(problem);
+    std::vector<Schedule> candidates = planner.rank(as_read);
     candidates.resize(std::min(flags.top, candidates.size()));
     for (const Schedule& each : candidates) {
       document["candidates"].push_back({{"schedule", to_text(each)}, {"predicted_s", or_null(each.seconds)}});
@@ -251,7 +261,7 @@ int run(const PlanFlags& flags) {
     if (!candidates.empty()) {
       std::printf("\n%s", candidates_text(candidates, problem).c_str());
     }
-    auto left_out = planner.left_out(problem);  // and the reason
+    auto left_out = planner.left_out(as_read);  // and the reason
     std::erase_if(left_out, [&](const auto& each) { return each.first == schedule.kernel->spec; });
     std::printf("%s", left_out.empty() ? "" : "\n");
     for (const auto& [spec, reason] : left_out) {
@@ -333,6 +343,21 @@ void add_plan_command(Program& program) {
       program, "plan", "Show which kernels the library would run for a multiplication, and why", run);
   flags.device.add_to(command);
   flags.problem.add_to(command);
+  const auto add_type = [&command = command](const std::string& name, ElementType& type) {
+    std::vector<std::string> words;
+    std::ranges::transform(element_types, std::back_inserter(words),
+                           [](ElementType each) { return to_text(each); });
+    command
+        .add_option_function<std::string>(
+            name,
+            [&type, words](const std::string& word) {
+              type = element_types[static_cast<std::size_t>(std::ranges::find(words, word) - words.begin())];
+            },
+            "What the elements of A or B are stored in. Default: fp32")
+        ->check(CLI::IsMember(words));
+  };
+  add_type("--a-type", flags.a_type);
+  add_type("--b-type", flags.b_type);
   command.add_option("--force", flags.force, "Another schedule, such as pipelined:TSM=64,TSN=64,slices=2");
   command.add_option("--top", flags.top,
                      "Also list this many schedules, the fastest by prediction first, and why other kernels "

@@ -15,7 +15,7 @@
 //
 // It has these of OpenCL's built-in functions:
 //   get_local_id, get_local_size, get_group_id, get_num_groups, get_global_id, barrier
-//   fma, fabs, fmin, fmax, min, max, sqrt, rsqrt, exp and log of scalars
+//   fma, fabs, fmin, fmax, min, max, sqrt, rsqrt, exp, log and erfc of scalars
 //   float2, float4, float8 and float16, with + - * and fma; vloadn and vstoren
 // Conversions are casts. The others, such as native_, as_ and convert_, are missing in CUDA.
 //

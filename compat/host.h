@@ -43,6 +43,7 @@ using ushort = unsigned short;
 #endif
 
 FUNCTION float exp(float x) { return __builtin_expf(x); }
+FUNCTION float erfc(float x) { return __builtin_erfcf(x); }
 FUNCTION void prefetch(const float* from, std::size_t) { __builtin_prefetch(from); }
 FUNCTION float fmax(float x, float y) { return __builtin_fmaxf(x, y); }
 

@@ -68,7 +68,7 @@ typedef struct {
   MatrixLayout t, c, d;
   Int64 bias_offset;
   Int64 bias_stride;
-  Int64 function;  // 0: none, 1: ReLU, 2: GELU
+  Int64 function;  // 0: none, 1: ReLU, 2: GELU, 3: GELU by erf, 4: SiLU
   Int64 type;      // of C and D
   Int64 batch;
   float alpha, beta;

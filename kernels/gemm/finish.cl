@@ -4,9 +4,7 @@
 // T, C and D are M x N, column-major; C or T may be D itself. A leading dimension of 0 repeats one column. C
 // is not read when beta is zero, nor T when alpha is. alpha and beta are numbers or, where alpha_at and
 // beta_at are given, in memory. C and D may have elements of 16 bits, to which the result is rounded once.
-// The bias is a column. f is 0: nothing; 1: the positive part, where a NaN becomes 0, as in cuBLASLt; 2: the
-// Gaussian error linear unit in its form with tanh (Hendrycks and Gimpel, 2016), x times the logistic
-// function of 2 u, which is x / 2 (1 + tanh u).
+// The bias is a column. f is one of those that sgemm.hpp describes; a NaN becomes 0 by ReLU as in cuBLASLt.
 //
 // Offsets, strides and leading dimensions in elements. Each work-item has WPT elements, GROUP apart; they are
 // numbered down the columns in one dimension, whose limit is 2^31 work-groups; the batch is walked over in
@@ -24,14 +22,22 @@
 #include "gemm/common.h"
 #include "gemm/element.h"
 
+enum { RELU = 1, GELU = 2, GELU_ERF = 3, SILU = 4 };
+
 FUNCTION float
 apply(const int function, const float x) {
-  if (function == 1) {
+  if (function == RELU) {
     return fmax(x, 0.0f);
   }
-  if (function == 2) {
+  if (function == GELU) {  // by the logistic function of 2 u, which is (1 + tanh u) / 2
     const float u = 0.797884561f * (x + 0.044715f * x * x * x);  // sqrt(2 / pi)
     return x / (1.0f + exp(-2.0f * u));
+  }
+  if (function == GELU_ERF) {
+    return 0.5f * x * erfc(-0.707106781f * x);  // 1 + erf(y) is erfc(-y), which is exact below zero, too
+  }
+  if (function == SILU) {
+    return x / (1.0f + exp(-x));
   }
   return x;
 }

@@ -75,6 +75,10 @@ float activated(Activation function, float x) {
     case Activation::gelu:
       return static_cast<float>(
           wide / 2 * (1 + std::tanh(std::sqrt(2 / M_PI) * (wide + 0.044715 * wide * wide * wide))));
+    case Activation::gelu_erf:
+      return static_cast<float>(wide / 2 * (1 + std::erf(wide / std::sqrt(2.0))));
+    case Activation::silu:
+      return static_cast<float>(wide / (1 + std::exp(-wide)));
     case Activation::none:
       break;
   }
@@ -235,7 +239,8 @@ TEST_P(Epilogues, AddABiasWhateverIsPlanned) {
 // Each function, with and without a bias, an addend, and factors in memory, of which each may be zero.
 TEST_P(Epilogues, FinishWhateverIsPlanned) {
   DUOGEMM_TEST_DEVICE(on, GetParam());
-  for (const Activation activation : {Activation::none, Activation::relu, Activation::gelu}) {
+  using enum Activation;
+  for (const Activation activation : {none, relu, gelu, gelu_erf, silu}) {
     for (int bits = 0; bits < 32; ++bits) {
       Problem p = with_bias(35, 9, 40, "NT", 1);
       p.level = Reproducibility::everywhere;
@@ -248,7 +253,7 @@ TEST_P(Epilogues, FinishWhateverIsPlanned) {
       p.alpha = (bits & 8) != 0 ? 0.0f : p.alpha;
       p.beta = (bits & 16) != 0 ? 0.0f : p.beta;
       expect_right_as_planned(p, Numbers(p, static_cast<std::uint32_t>(bits)), (bits & 4) != 0,
-                              activation == Activation::gelu ? 4e-6f : 0.0f, on);
+                              activation == none || activation == relu ? 0.0f : 4e-6f, on);
     }
   }
 }

@@ -43,10 +43,12 @@ enum class Precision { fp32, bf16x6, f16x3 };
 // rounded once, to nearest, ties to even.
 enum class ElementType { fp32, bf16, fp16 };
 
-// A function of each element of a result: none; relu, which is max(x, 0); or gelu, which is
-// x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))), as of Hendrycks and Gimpel (2016). relu makes 0 of a
-// NaN.
-enum class Activation { none, relu, gelu };
+// A function of each element of a result.
+//   relu      max(x, 0), which makes 0 of a NaN
+//   gelu      x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))), as of Hendrycks and Gimpel (2016)
+//   gelu_erf  x / 2 (1 + erf(x / sqrt(2))), which that is close to
+//   silu      x / (1 + exp(-x)), as of Elfwing et al. (2017)
+enum class Activation { none, relu, gelu, gelu_erf, silu };
 
 // Everything about a multiplication but the matrices. op(A) is m x k, op(B) is k x n, C is m x n; any of the
 // three may be 0. Leading dimensions and strides are in elements, and so are the matrices' sizes, which may

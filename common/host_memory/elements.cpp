@@ -12,10 +12,12 @@
 #include "problem/problem.h"
 
 // What the kernels' conversions need of their dialect.
+// NOLINTBEGIN(bugprone-reserved-identifier): OpenCL C's own names
 #define FUNCTION static inline
 #define __global
 #define AS_FLOAT(bits) std::bit_cast<float>(bits)
 #define AS_UINT(value) std::bit_cast<uint>(value)
+// NOLINTEND(bugprone-reserved-identifier)
 
 namespace duogemm {
 namespace {

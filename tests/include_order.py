@@ -16,7 +16,7 @@ ROWS = {
               "page", "help", "cli"],
 }
 # What each top-level folder may include besides itself; public headers stand under common/include and belong to no row. Of
-# kernels/ and compat/, the host reads the lists of arguments.
+# kernels/ and compat/, the host reads the lists of arguments, and how elements are converted.
 MAY = {
     "compat": [], "kernels": ["compat"], "common": ["kernels", "compat"], "opencl": ["common", "compat"], "cuda": ["common"],
     "cpu": ["common", "kernels", "compat"],

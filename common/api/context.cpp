@@ -77,9 +77,21 @@ class Context::Implementation {
       std::swap(operands.a, operands.b);
       std::swap(operands.a_list, operands.b_list);
     }
+    // C is complete once it has been rounded, where that is to be.
+    const bool tells_later = progress && problem.c_type != ElementType::fp32;
+    CallProgress last{};
+    const ProgressListener until_last = [&](const CallProgress& now) {
+      last = now;
+      if (now.fraction < 1.0) {
+        progress(now);
+      }
+    };
     in_fp32(problem, operands, [&](const Problem& wide, const HostOperands& wide_operands) {
-      here().call->multiply(wide, wide_operands, progress);
+      here().call->multiply(wide, wide_operands, tells_later ? until_last : progress);
     });
+    if (tells_later) {
+      progress(last);
+    }
     record_call(request, CallMemory::host,
                 batch_by == BatchBy::strides ? CallBatch::strides : CallBatch::lists);
   }

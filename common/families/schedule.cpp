@@ -3,6 +3,7 @@
 #include <map>
 
 #include "families/plan.h"
+#include "problem/element_type.h"
 #include "problem/problem.h"
 #include "problem/rounding.h"
 #include "system/reject.h"
@@ -189,11 +190,11 @@ Problem widened(const Problem& problem) {
   };
   Problem p = problem;
   const bool strided = p.batch_by == BatchBy::strides;
-  if (p.a_type != ElementType::fp32) {
+  if (is_narrow(p.a_type)) {
     layout("A in FP32", !strided || p.a_stride != 0, p.a_rows(), p.a_cols(), p.lda, p.a_stride);
     p.a_aligned = p.a_padded = true;
   }
-  if (p.b_type != ElementType::fp32) {
+  if (is_narrow(p.b_type)) {
     layout("B in FP32", !strided || p.b_stride != 0, p.b_rows(), p.b_cols(), p.ldb, p.b_stride);
     p.b_aligned = p.b_padded = true;
   }

@@ -7,6 +7,7 @@
 
 #include "families/kernel_parts.h"
 #include "families/plan.h"
+#include "problem/element_type.h"
 #include "problem/problem.h"
 
 namespace duogemm {
@@ -219,7 +220,7 @@ class Steps {
 
   // Where the fix-up may copy an operand of 16-bit elements to.
   Operand add_wide(const StepMatrix& wide, ElementType type, std::int64_t cols) {
-    if (type == ElementType::fp32) {
+    if (!is_narrow(type)) {
       return operand_none;
     }
     const std::int64_t count = wide.layout.stride == 0 ? 1 : p_.batch;

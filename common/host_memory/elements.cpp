@@ -34,8 +34,9 @@ struct Given {
   const float* const* list;  // or where this says
   std::int64_t rows, cols, ld, stride, count;
 
-  const char* column(std::int64_t member, std::int64_t col) const {
-    const auto* const matrix = static_cast<const char*>(list != nullptr ? list[member] : first);
+  // Of C, which alone is written to, the caller's memory is no constant.
+  char* column(std::int64_t member, std::int64_t col) const {
+    auto* const matrix = static_cast<char*>(const_cast<void*>(list != nullptr ? list[member] : first));
     const std::int64_t element = (list != nullptr ? 0 : member * stride) + col * ld;
     return matrix + element * static_cast<std::int64_t>(bytes_of(type));
   }
@@ -49,13 +50,13 @@ class InFp32 {
         size_(given.rows * given.cols),
         memory_(new float[static_cast<std::size_t>(
             count_elements("an operand in FP32", {given.count, given.rows, given.cols}))]) {
-    for (std::int64_t member = 0; member < given.count; ++member) {
-      list_.push_back(memory_.get() + member * size_);
+    for (std::int64_t member = 0; given.list != nullptr && member < given.count; ++member) {
+      list_.push_back(matrix(member));
     }
   }
 
   float* first() { return memory_.get(); }
-  float* const* list() { return list_.data(); }
+  float* const* list() { return list_.empty() ? nullptr : list_.data(); }
   std::int64_t ld() const { return std::max<std::int64_t>(given_.rows, 1); }
   std::int64_t stride() const { return size_; }
 
@@ -69,20 +70,22 @@ class InFp32 {
     });
   }
   void write() {
-    for_each_column([&](const char* to, const float* from) {
+    for_each_column([&](char* to, const float* from) {
       for (std::int64_t i = 0; i < given_.rows; ++i) {
         const auto bits = static_cast<ushort>(bits_of_float(from[i], static_cast<int>(given_.type)));
-        std::memcpy(const_cast<char*>(to) + 2 * i, &bits, sizeof bits);
+        std::memcpy(to + 2 * i, &bits, sizeof bits);
       }
     });
   }
 
  private:
+  float* matrix(std::int64_t member) const { return memory_.get() + member * size_; }
+
   template <typename Use>
   void for_each_column(const Use& use) {
     for (std::int64_t member = 0; member < given_.count; ++member) {
       for (std::int64_t col = 0; col < given_.cols; ++col) {
-        use(given_.column(member, col), list_[static_cast<std::size_t>(member)] + col * given_.rows);
+        use(given_.column(member, col), matrix(member) + col * given_.rows);
       }
     }
   }
@@ -95,7 +98,7 @@ class InFp32 {
 
 std::unique_ptr<InFp32> copy_of(const Given& given, bool is_wanted) {
   try {
-    return given.type != ElementType::fp32 && is_wanted ? std::make_unique<InFp32>(given) : nullptr;
+    return is_narrow(given.type) && is_wanted ? std::make_unique<InFp32>(given) : nullptr;
   } catch (const std::bad_alloc&) {
     throw Error(Status::out_of_memory,
                 "host memory is exhausted: operands of 16-bit elements are copied to FP32");
@@ -107,8 +110,7 @@ std::unique_ptr<InFp32> copy_of(const Given& given, bool is_wanted) {
 void in_fp32(const Problem& problem, const HostOperands& operands,
              const std::function<void(const Problem&, const HostOperands&)>& multiply) {
   const Problem& p = problem;
-  constexpr ElementType plain = ElementType::fp32;
-  if (p.a_type == plain && p.b_type == plain && p.c_type == plain) {
+  if (!is_narrow(p.a_type) && !is_narrow(p.b_type) && !is_narrow(p.c_type)) {
     multiply(problem, operands);
     return;
   }
@@ -122,7 +124,7 @@ void in_fp32(const Problem& problem, const HostOperands& operands,
       p.multiplies());
   const auto c = copy_of({p.c_type, operands.c, operands.c_list, p.m, p.n, p.ldc, p.c_stride, p.batch}, true);
   Problem wide = problem;
-  wide.a_type = wide.b_type = wide.c_type = plain;
+  wide.a_type = wide.b_type = wide.c_type = ElementType::fp32;
   HostOperands own = operands;
   if (a != nullptr) {
     a->read();

@@ -11,6 +11,7 @@
 #include "families/cpu.h"
 #include "families/kernel_parts.h"
 #include "families/plan.h"
+#include "problem/element_type.h"
 #include "problem/problem.h"
 #include "problem/rounding.h"
 
@@ -202,14 +203,12 @@ Plan lower_in_turn(const Schedule& schedule, const Problem& problem, const Devic
   return plan;
 }
 
-bool is_narrow(const Problem& p) { return p.a_type != ElementType::fp32 || p.b_type != ElementType::fp32; }
-
 // Copies operands of 16-bit elements to FP32 in front of the rest, and packs those of them that are to be.
 Plan lower_widened(const Schedule& schedule, const Problem& problem, const DeviceInfo& device) {
   if (problem.no_workspace) {
     throw Error(Status::out_of_memory, "there is no memory for operands of 16-bit elements in FP32");
   }
-  const bool narrow_a = problem.a_type != ElementType::fp32, narrow_b = problem.b_type != ElementType::fp32;
+  const bool narrow_a = is_narrow(problem.a_type), narrow_b = is_narrow(problem.b_type);
   const bool pack_a = narrow_a && schedule.pack_a, pack_b = narrow_b && schedule.pack_b;
   Problem wide = packed(widened(problem), pack_a, pack_b);
   wide.a_type = wide.b_type = ElementType::fp32;
@@ -255,7 +254,8 @@ Plan plan_with(const Variant& scaling, const std::function<Schedule(const Proble
 }  // namespace
 
 Plan lower(const Schedule& schedule, const Problem& problem, const DeviceInfo& device) {
-  if (is_narrow(problem) && !schedule.kernel->spec->family->reads_narrow()) {
+  if ((is_narrow(problem.a_type) || is_narrow(problem.b_type)) &&
+      !schedule.kernel->spec->family->reads_narrow()) {
     return lower_widened(schedule, problem, device);
   }
   return schedule.in_turn ? lower_in_turn(schedule, problem, device)

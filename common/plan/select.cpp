@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "families/plan.h"
+#include "problem/element_type.h"
 #include "problem/problem.h"
 #include "problem/rounding.h"
 
@@ -147,19 +148,22 @@ class Planner::Search {
   // Copying those of the two operands to FP32 that have elements of 16 bits.
   double widening_seconds(bool a, bool b) const {
     const Problem& p = problem_;
-    const bool narrow_a = a && p.a_type != ElementType::fp32, narrow_b = b && p.b_type != ElementType::fp32;
+    const bool narrow_a = a && is_narrow(p.a_type), narrow_b = b && is_narrow(p.b_type);
     const double bytes = (narrow_a ? packed_bytes(p.m, p.k, p.a_stride, p.batch) : 0.0) +
                          (narrow_b ? packed_bytes(p.n, p.k, p.b_stride, p.batch) : 0.0);
-    return bytes > 0.0 ? packing_seconds(bytes, facts_) : 0.0;
+    return bytes > 0.0 && facts_.bandwidth > 0.0 ? packing_seconds(bytes, facts_) : 0.0;
   }
 
-  // Split terms take 6 bytes or 4 for each 4, and another step computes what they cannot hold.
+  // Split terms take 6 bytes or 4 for each 4, or 2 for each 2, and another step computes what they cannot
+  // hold.
   double seconds_in_terms() const {
     const Problem& p = problem_;
-    const double bytes =
-        packed_bytes(p.m, p.k, p.a_stride, p.batch) + packed_bytes(p.n, p.k, p.b_stride, p.batch);
-    const double moved = p.precision == Precision::bf16x6 ? 1.25 : 1.0;  // of what packing moves
-    return packing_seconds(moved * bytes, facts_) + facts_.step;
+    const double wide = p.precision == Precision::bf16x6 ? 1.25 : 1.0;  // of what packing moves
+    const auto moved = [&](ElementType type) { return is_narrow(type) ? 0.5 : wide; };
+    return packing_seconds(moved(p.a_type) * packed_bytes(p.m, p.k, p.a_stride, p.batch) +
+                               moved(p.b_type) * packed_bytes(p.n, p.k, p.b_stride, p.batch),
+                           facts_) +
+           facts_.step;
   }
 
   // It does not matter where C is: a kernel that splits k has the same storage when it writes partial sums.
@@ -262,6 +266,7 @@ class Planner::Search {
     }
   }
 
+  // `as_given`: the problem with the operands that the kernel is given, which may have been packed.
   void consider(Schedule schedule, const Problem& as_given) {
     if (planner_.device_.kind == DeviceKind::cpu && !fit(schedule)) {
       return;

@@ -3,10 +3,8 @@
 
 #include <array>
 #include <cstddef>
-#include <string>
 
 #include "duogemm/sgemm.hpp"
-#include "system/reject.h"
 
 namespace duogemm {
 
@@ -24,6 +22,9 @@ inline const char* to_text(ElementType type) {
   return "?";
 }
 
-inline constexpr std::size_t bytes_of(ElementType type) { return type == ElementType::fp32 ? 4 : 2; }
+// Has 16 bits.
+inline constexpr bool is_narrow(ElementType type) { return type != ElementType::fp32; }
+
+inline constexpr std::size_t bytes_of(ElementType type) { return is_narrow(type) ? 2 : 4; }
 
 }  // namespace duogemm

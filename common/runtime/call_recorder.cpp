@@ -138,13 +138,11 @@ class CallRecorder {
   bool take(const std::string& name) {
     file_ = File::open_or_create(path_of(name));
     const std::optional<FileFacts> facts = file_.facts();
-    if (!facts) {
-      give_up(std::strerror(errno));
-    } else if (!facts->is_regular) {
+    if (facts && !facts->is_regular) {
       give_up("it is not a regular file");
-    } else if (!file_.lock()) {
+    } else if (facts && !file_.lock()) {
       file_.close();
-    } else if (!file_.truncate(0)) {
+    } else if (!facts || !file_.truncate(0)) {
       give_up(std::strerror(errno));
     }
     return file_.is_open();

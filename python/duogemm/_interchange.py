@@ -42,8 +42,8 @@ def _multiply_cuda(a, b, out, alpha, beta, precision, level):
     if arrays[2].read_only:
         raise ArgumentError("out is read-only")
     first, second, result = arrays
-    layout = (result.shape, result.strides)
-    call = call_for(first.shape, first.strides, second.shape, second.strides, layout, elements_of(*arrays), True, alpha, beta, precision, level)
+    layout, elements = (result.shape, result.strides), elements_of(*arrays)
+    call = call_for(first.shape, first.strides, second.shape, second.strides, layout, elements, True, alpha, beta, precision, level)
     run_on_stream(call, _stream(arrays), 0, *(array.address for array in arrays))
     return out
 

@@ -53,6 +53,7 @@ def units(product, a, b):
 
 
 def main():
+    torch.manual_seed(1)  # a number too small for a block of terms takes a tile to FP32, and a millisecond
     record = Record("products of BF16 and FP32", torch.cuda.get_device_name(0), [torch])
     for rows, columns, k in SHAPES:
         case = f"{rows} x {columns} x {k}"

@@ -76,7 +76,8 @@ TEST(Trace, IsPermittedAnotherPrecisionButForItsChains) {
 }
 
 TEST(Trace, TakesFp32ForOtherElements) {
-  const Trace trace = parse_trace(head + R"({"m":2,"n":3,"k":4,"a_type":"bf16","c_type":"fp16"})", "some.jsonl");
+  const Trace trace =
+      parse_trace(head + R"({"m":2,"n":3,"k":4,"a_type":"bf16","c_type":"fp16"})", "some.jsonl");
   EXPECT_EQ(trace.calls[0].problem.a_type, ElementType::fp32);
   EXPECT_EQ(trace.calls[0].problem.c_type, ElementType::fp32);
 }
@@ -255,7 +256,8 @@ TEST_F(Replay, RefusesWhatItCannotReplayInOneLine) {
       {"none.jsonl", "none.jsonl: there is no such file"},
       {"trace.jsonl", "say --through"},
       {"trace.jsonl --through disk", "--through"},
-      {"trace.jsonl --through host --against CLBlast", "only OpenBLAS, MKL, BLIS, oneDNN work on the host's memory"},
+      {"trace.jsonl --through host --against CLBlast",
+       "only OpenBLAS, MKL, BLIS, oneDNN work on the host's memory"},
       {"trace.jsonl --through host --json no/folder.json", "there is no folder no"},
       {"trace.jsonl --against Eigen", "--against"},
   };

@@ -34,8 +34,8 @@ TEST_F(ProgramOnADevice, TellsItsPlan) {
   }
   // There is a prediction where there is a cost model: not on CPUs.
   EXPECT_FALSE(matches(said, " -  ")) << said;
-  expect_all_refused(
-      {{"plan --size 100 --level everywhere --force pipelined:slices=4", {"slices=4", "everywhere", "4097"}}});
+  expect_all_refused({{"plan --size 100 --level everywhere --force pipelined:slices=4",
+                       {"slices=4", "everywhere", "4097"}}});
 }
 
 TEST_F(ProgramOnADevice, PlansForElementsOf16Bits) {
@@ -75,7 +75,8 @@ TEST_F(ProgramOnADevice, WritesWhatWins) {
   expect_match(said, "NN wide");
   EXPECT_FALSE(std::filesystem::exists(folder_ / "found.json.partial"));
   const bool written = std::filesystem::exists(folder_ / "found.json");
-  expect_match(said, written ? "what is faster than before, .* is written" : "Nothing is written to found.json");
+  expect_match(said,
+               written ? "what is faster than before, .* is written" : "Nothing is written to found.json");
   EXPECT_EQ(json_in("t.json")["written"], written);
   const Outcome plan = run_shell("DUOGEMM_TUNING_DIR=. '" DUOGEMM_PROGRAM "' plan -m 40 -n 24 -k 56");
   EXPECT_EQ(written, matches(plan.out, "found.json")) << plan.out;

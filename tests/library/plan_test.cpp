@@ -321,7 +321,6 @@ TEST(Lower, CountsNoMoreTilesOfAStripThanThereAre) {
   EXPECT_GT(8 * step.geometry.groups[0], std::size_t{1} << 32) << "any number would do";
 }
 
-// Whoever adds a kernel learns why it is not chosen.
 // A copy of what has 16 bits, the product, and a step that rounds it. Without products, that step alone.
 TEST(Lower, CopiesOperandsOf16BitsAndRoundsTheResult) {
   const auto kernels = [](const Problem& problem) {
@@ -348,6 +347,17 @@ TEST(Lower, CopiesOperandsOf16BitsAndRoundsTheResult) {
   EXPECT_EQ(kernels(problem), Names{"finish"});
 }
 
+// As to what they cost, nobody knows how fast memory is on CPUs.
+TEST(Planner, ChoosesMeasuredKernelsOfCpusForElementsOf16Bits) {
+  Problem problem = Problem::packed(300, 300, 300);
+  const Planner& planner = planner_for(cpu(8));
+  const Schedule of_floats = planner.select(problem);
+  problem.a_type = ElementType::bf16;
+  EXPECT_EQ(planner.select(widened(problem)).kernel->spec, of_floats.kernel->spec);
+  EXPECT_EQ(planner.select(widened(problem)).seconds.has_value(), of_floats.seconds.has_value());
+}
+
+// Whoever adds a kernel learns why it is not chosen.
 TEST(Planner, SaysWhyKernelsAreLeftOut) {
   const auto reason = [](const Planner& planner, const Problem& problem, const std::string& kernel) {
     for (const auto& [spec, why] : planner.left_out(problem)) {

@@ -160,6 +160,16 @@ struct PlanFlags {
   std::string force;
   std::size_t top = 0;
   ResultFlags results;
+
+  // Where calls are on host memory, operands become FP32 before anything is planned.
+  Problem problem_on(const DeviceInfo& device) const {
+    Problem asked = problem.problem();
+    if (device.programs == nullptr) {
+      asked.a_type = a_type;
+      asked.b_type = b_type;
+    }
+    return asked;
+  }
 };
 
 std::string microseconds(const std::optional<double>& seconds) {
@@ -209,11 +219,7 @@ void tell(const std::string& what, const std::string& text) {
 
 int run(const PlanFlags& flags) {
   const DeviceInfo device = flags.device.choose().front().info();
-  Problem problem = flags.problem.problem();
-  if (device.programs == nullptr) {  // else calls are on host memory, where operands become FP32 before
-    problem.a_type = flags.a_type;
-    problem.b_type = flags.b_type;
-  }
+  const Problem problem = flags.problem_on(device);
   const Problem as_read = widened(problem);
   const std::optional<ScheduleRequest> forced =
       flags.force.empty() ? std::nullopt : std::optional(parse_schedule(flags.force));

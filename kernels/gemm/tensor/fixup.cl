@@ -128,21 +128,33 @@ is_tile_inexact(const Scales* a, const Scales* b, const Tile* tile, const long p
 // --- Operands of 16 bits -----------------------------------------------------------------------------------
 
 // Copies what a tile needs of one to FP32: all k of some rows of m or n, which are neighbours in X, or k are.
-// Other work-groups may write the same.
+// Other work-groups may write the same. A work-item has several elements on their way at once.
 FUNCTION void
 widen(__global float* Y, const MatrixLayout* y, const __global float* X, const __global long* x_table,
       const NarrowOperand* narrow, const long member, const Span rows, const long depth, const bool along_k,
       const int item) {
+  enum { AT_ONCE = 8 };
   const int type = (int)narrow->type;
   const long count = LEAST(rows.end - rows.first, PANEL);
-  const long lines = along_k ? count : depth;
-  const long length = along_k ? depth : count;
+  const long length = along_k ? depth : count;  // of a line of neighbours
+  const long size = count * depth;
   const long x_first =
       MEMBER_ELEMENT(X, narrow->x, x_table, member, type) + rows.first * (along_k ? narrow->x.ld : 1);
   const long y_first = y->offset + member * y->stride + rows.first * (along_k ? y->ld : 1);
-  for (long line = 0; line < lines; ++line) {
-    for (long place = item; place < length; place += WORK_ITEMS) {
-      Y[y_first + line * y->ld + place] = load_element(X, x_first + line * narrow->x.ld + place, type);
+#pragma unroll 1
+  for (long first = item; first < size; first += AT_ONCE * WORK_ITEMS) {
+    float values[AT_ONCE];
+#pragma unroll
+    for (int i = 0; i < AT_ONCE; ++i) {
+      const long element = LEAST(first + i * WORK_ITEMS, size - 1);
+      const long line = column_of_element(element, length, size);
+      values[i] = load_element(X, x_first + line * narrow->x.ld + (element - line * length), type);
+    }
+#pragma unroll
+    for (int i = 0; i < AT_ONCE; ++i) {
+      const long element = LEAST(first + i * WORK_ITEMS, size - 1);
+      const long line = column_of_element(element, length, size);
+      Y[y_first + line * y->ld + (element - line * length)] = values[i];
     }
   }
 }

@@ -209,10 +209,13 @@ split_block(const struct Source* source, const int terms, __global uint* to, __g
   }
   barrier(CLK_LOCAL_MEM_FENCE);
 #pragma unroll
-  for (int i = 0; i < TERMS * VECTORS_OF_TERM; ++i) {
-    const uint v = i * WORK_ITEMS + item;
-    if (i < terms * VECTORS_OF_TERM) {
-      *(__global uint4*)(to + 4 * v) = *(const LOCAL_PTR uint4*)(tiles + 4 * v);
+  for (int term = 0; term < TERMS; ++term) {
+#pragma unroll
+    for (int i = 0; i < VECTORS_OF_TERM; ++i) {
+      const uint v = (term * VECTORS_OF_TERM + i) * WORK_ITEMS + item;
+      if (term < terms) {
+        *(__global uint4*)(to + 4 * v) = *(const LOCAL_PTR uint4*)(tiles + 4 * v);
+      }
     }
   }
   if (item == 0) {

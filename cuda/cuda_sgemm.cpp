@@ -8,6 +8,7 @@
 #include "cuda_device.h"
 #include "duogemm/cuda.hpp"
 #include "problem/element_type.h"
+#include "problem/precision.h"
 #include "problem/problem.h"
 #include "runtime/call_recorder.h"
 #include "runtime/runtime.h"
@@ -71,8 +72,35 @@ std::optional<LentWorkspace> lend(const Kept& kept, const std::optional<Workspac
                        workspace->bytes};
 }
 
-ColumnMajor with_epilogue(const Epilogue& epilogue, const Sgemm& request, BatchBy batch_by) {
+void require_split_terms(const Sgemm& request) {
+  if (request.precision == Precision::fp32) {
+    reject("precision is fp32; an operand is prepared for bf16x6 or f16x3");
+  }
+}
+
+// The caller's operands, where the problem's may be swapped.
+void set_prepared(ColumnMajor& call, bool a, bool b) {
+  call.problem.a_prepared = call.swapped ? b : a;
+  call.problem.b_prepared = call.swapped ? a : b;
+}
+
+ColumnMajor preparation(const Sgemm& request, PreparedOperand which) {
+  require_split_terms(request);
+  ColumnMajor call = to_column_major(request);
+  set_prepared(call, which == PreparedOperand::a, which == PreparedOperand::b);
+  return call;
+}
+
+ColumnMajor with_epilogue(const Epilogue& epilogue, const Sgemm& request, BatchBy batch_by,
+                          const Prepared& prepared) {
   ColumnMajor call = to_column_major(request, batch_by);
+  if (prepared.a != nullptr || prepared.b != nullptr) {
+    require_split_terms(request);
+    if (prepared.a != nullptr && prepared.b != nullptr) {
+      reject("both operands are prepared; one may be");
+    }
+    set_prepared(call, prepared.a != nullptr, prepared.b != nullptr);
+  }
   Problem& p = call.problem;
   if ((epilogue.alpha == nullptr) != (epilogue.beta == nullptr)) {
     reject("alpha and beta must both be in device memory, or neither");
@@ -108,9 +136,9 @@ ColumnMajor with_epilogue(const Epilogue& epilogue, const Sgemm& request, BatchB
   return call;
 }
 
-std::size_t workspace_bytes(CUstream stream, const Sgemm& request, BatchBy batch_by,
-                            const Epilogue& epilogue) {
-  const Problem problem = with_epilogue(epilogue, request, batch_by).problem;
+std::size_t workspace_bytes(CUstream stream, const Sgemm& request, BatchBy batch_by, const Epilogue& epilogue,
+                            const Prepared& prepared = {}) {
+  const Problem problem = with_epilogue(epilogue, request, batch_by, prepared).problem;
   return problem.is_empty() ? 0 : kept_for(context_of(stream)).runtime->workspace_bytes(problem);
 }
 
@@ -121,9 +149,17 @@ void require_element(const char* name, const void* pointer, ElementType type = E
   }
 }
 
+void require_aligned(const char* name, const void* pointer) {
+  constexpr std::uintptr_t alignment = 256;
+  if (reinterpret_cast<std::uintptr_t>(pointer) % alignment != 0) {
+    reject(std::string(name) + " is not at a multiple of " + std::to_string(alignment) + " bytes");
+  }
+}
+
 void multiply(CUstream stream, const Sgemm& request, BatchBy batch_by, const void* a, const void* b,
-              const void* c, const Epilogue& epilogue, const std::optional<Workspace>& workspace) {
-  const auto [problem, swapped] = with_epilogue(epilogue, request, batch_by);
+              const void* c, const Epilogue& epilogue, const std::optional<Workspace>& workspace,
+              const Prepared& prepared = {}) {
+  const auto [problem, swapped] = with_epilogue(epilogue, request, batch_by, prepared);
   if (problem.is_empty()) {
     return;
   }
@@ -139,6 +175,8 @@ void multiply(CUstream stream, const Sgemm& request, BatchBy batch_by, const voi
   require_element("the bias", epilogue.bias);
   require_element("alpha", epilogue.alpha);
   require_element("beta", epilogue.beta);
+  require_aligned("the prepared A", prepared.a);
+  require_aligned("the prepared B", prepared.b);
   std::array<std::unique_ptr<Buffer>, first_workspace> buffers;  // on the caller's memory
   PreparedPlan::Operands operands;
   const auto add = [&](Operand operand, const void* pointer) {
@@ -162,6 +200,8 @@ void multiply(CUstream stream, const Sgemm& request, BatchBy batch_by, const voi
   add(operand_bias, epilogue.bias);
   add(operand_alpha, epilogue.alpha);
   add(operand_beta, epilogue.beta);
+  add(operand_prepared_a, swapped ? prepared.b : prepared.a);
+  add(operand_prepared_b, swapped ? prepared.a : prepared.b);
   const auto queue = borrow_stream(kept.context, stream);
   GraphMemory& of_graphs = kept.context->graph_memory();
   if (of_graphs.has_unused() && !queue->state().capturing) {
@@ -185,6 +225,38 @@ void sgemm_batched_with_epilogue(CUstream_st* stream, const Sgemm& request, cons
   multiply(stream, request, BatchBy::addresses, a, b, c, epilogue, workspace);
 }
 
+void sgemm_prepared(CUstream_st* stream, const Sgemm& request, const void* a, const void* b, void* c,
+                    const Prepared& prepared, const Epilogue& epilogue,
+                    const std::optional<Workspace>& workspace) {
+  multiply(stream, request, BatchBy::strides, a, b, c, epilogue, workspace, prepared);
+}
+
+std::size_t prepared_bytes(CUstream_st* stream, const Sgemm& request, PreparedOperand which) {
+  const Problem problem = preparation(request, which).problem;
+  return kept_for(context_of(stream)).runtime->prepared_bytes(problem);
+}
+
+void prepare(CUstream_st* stream, const Sgemm& request, PreparedOperand which, const void* matrix, void* to) {
+  const Problem problem = preparation(request, which).problem;
+  const Kept& kept = kept_for(context_of(stream));
+  if (kept.runtime->prepared_bytes(problem) == 0) {
+    return;
+  }
+  const bool is_a = which == PreparedOperand::a;
+  if (matrix == nullptr || to == nullptr) {
+    reject(matrix == nullptr ? "the matrix to prepare is null"
+                             : "the memory of the prepared operand is null");
+  }
+  require_element("the matrix to prepare", matrix, is_a ? request.a_type : request.b_type);
+  require_aligned("the memory of the prepared operand", to);
+  const auto from = borrow_memory(kept.context, matrix), terms = borrow_memory(kept.context, to);
+  PreparedPlan::Operands operands;
+  const auto slot = [](Operand operand) { return static_cast<std::size_t>(operand.slot); };
+  operands[slot(problem.a_prepared ? operand_a : operand_b)] = {from.get()};
+  operands[slot(problem.a_prepared ? operand_prepared_a : operand_prepared_b)] = {terms.get()};
+  kept.runtime->enqueue_preparation(problem, *borrow_stream(kept.context, stream), operands);
+}
+
 void sgemm(CUstream_st* stream, const Sgemm& request, const void* a, const void* b, void* c,
            const std::optional<Workspace>& workspace) {
   multiply(stream, request, BatchBy::strides, a, b, c, {}, workspace);
@@ -200,8 +272,9 @@ WarmUp warm(CUstream_st* stream) {
   return kept.runtime->warm(*borrow_stream(kept.context, stream));
 }
 
-std::size_t sgemm_workspace_bytes(CUstream_st* stream, const Sgemm& request, const Epilogue& epilogue) {
-  return workspace_bytes(stream, request, BatchBy::strides, epilogue);
+std::size_t sgemm_workspace_bytes(CUstream_st* stream, const Sgemm& request, const Epilogue& epilogue,
+                                  const Prepared& prepared) {
+  return workspace_bytes(stream, request, BatchBy::strides, epilogue, prepared);
 }
 
 std::size_t sgemm_batched_workspace_bytes(CUstream_st* stream, const Sgemm& request,

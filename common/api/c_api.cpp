@@ -1,6 +1,5 @@
 #include "api/c_api.h"
 
-#include <cstring>
 #include <new>
 #include <string>
 
@@ -26,20 +25,6 @@ duogemm_status to_c(Status status) {
   static_assert(static_cast<int>(Status::invalid_argument) == DUOGEMM_INVALID_ARGUMENT &&
                 static_cast<int>(Status::device_error) == DUOGEMM_DEVICE_ERROR);
   return static_cast<duogemm_status>(status);
-}
-
-// The value of an enumeration from 0 to `largest`. A C program may have put any number there, which is looked
-// at as a number because C++ does not let an enumeration have it.
-template <typename Enumeration>
-int value_of(const char* name, const Enumeration& enumerator, int largest = 1) {
-  static_assert(sizeof(Enumeration) == sizeof(int));
-  int value = 0;
-  std::memcpy(&value, &enumerator, sizeof value);
-  if (value < 0 || value > largest) {
-    reject(std::string(name) + " is " + std::to_string(value) + "; it must be " +
-           (largest == 1 ? "0 or 1" : "0 to " + std::to_string(largest)));
-  }
-  return value;
 }
 
 Sgemm from_c(const duogemm_problem* problem) {

@@ -104,8 +104,11 @@ inline constexpr Operand operand_bias{7};
 // alpha and beta in device memory.
 inline constexpr Operand operand_alpha{8};
 inline constexpr Operand operand_beta{9};
-inline constexpr Operand operand_none{10};  // always null
-inline constexpr int first_workspace = 11;
+// The terms of an operand that was prepared, in the caller's memory.
+inline constexpr Operand operand_prepared_a{10};
+inline constexpr Operand operand_prepared_b{11};
+inline constexpr Operand operand_none{12};  // always null
+inline constexpr int first_workspace = 13;
 
 // A factor of the call. A plan serves all calls that differ in these alone, as long as the same are zero.
 enum class ScalarOf { alpha, beta };

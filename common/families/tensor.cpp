@@ -17,6 +17,9 @@ constexpr std::int64_t panel_rows = PANEL;
 constexpr std::size_t most_local_bytes = 227 * 1024;  // as compute capability 9.0 has
 constexpr std::size_t not_in_stages = 1024;           // bytes of local memory, at most
 
+// No setting's tile has more rows: an operand A that serves all of them has whole tiles of these.
+constexpr std::int64_t most_tile_rows = 256;
+
 // A work-group's tile of `tensor` has a panel of B, and no other size.
 int tile_rows_of_b(const Tunables& t) { return value_or(t, "TSN", PANEL); }
 
@@ -67,6 +70,40 @@ const Variant& fixup_program(const Problem& problem) {
   return program("fixup", setting);
 }
 
+// An operand's terms, and where they are put.
+struct SplitResult {
+  OperandTerms terms;
+  Operand to;
+};
+
+// Splits A and B, or one of them, where the other has no terms. Counters of tiles are set to zero.
+void add_split(Plan& plan, const Tunables& setting, const Problem& p, const SplitResult& a,
+               const SplitResult& b, Operand counters_at, std::int64_t counters, const DeviceInfo& device) {
+  const Variant& kernel = split_program(setting);
+  Geometry geometry = kernel.spec->geometry(1, 1, kernel.tunables);
+  geometry.groups[0] =
+      static_cast<std::size_t>(a.terms.panels * a.terms.blocks + b.terms.panels * b.terms.blocks);
+  geometry.groups[1] =
+      std::min(static_cast<std::size_t>(std::max(a.terms.members, b.terms.members)), device.max_groups[1]);
+  const StepMatrix of_a = matrix_a(p), of_b = matrix_b(p);
+  const auto operand = [](std::int64_t rows, const StepMatrix& matrix, ElementType type, bool along_k,
+                          const OperandTerms& terms) {
+    return SplitOperand{
+        rows,          matrix.layout, static_cast<std::int64_t>(type), along_k, 0, terms.panels,
+        terms.members, terms.terms};
+  };
+  const SplitArguments split{p.k, operand(p.m, of_a, p.a_type, p.a_op == Transpose::yes, a.terms),
+                             operand(p.n, of_b, p.b_type, p.b_op == Transpose::no, b.terms), 0, counters};
+  add_step(plan, kernel, geometry,
+           {struct_argument(split, {{&split.a.x.offset, of_a.operand},
+                                    {&split.a.y_offset, a.to},
+                                    {&split.b.x.offset, of_b.operand},
+                                    {&split.b.y_offset, b.to},
+                                    {&split.counters_offset, counters_at}}),
+            of_a.operand, of_a.table, a.to, of_b.operand, of_b.table, b.to, counters_at},
+           device);
+}
+
 class Steps {
  public:
   Steps(const Schedule& schedule, const Problem& problem, const DeviceInfo& device)
@@ -81,12 +118,12 @@ class Steps {
   Plan plan() {
     const SplitsLayout layout = splits_layout(kernel_.tunables, p_, clustered_ ? 1 : splits_);
     plan_.scalars = {p_.alpha, p_.beta};
-    for (const std::int64_t elements : {a_.elements(), b_.elements(), layout.elements}) {
-      // A kernel that gets a workspace which it does not use gets one all the same.
-      plan_.workspace_bytes.push_back(sizeof(float) *
-                                      static_cast<std::size_t>(std::max<std::int64_t>(elements, 1)));
-    }
-    add_split(layout.counters);
+    terms_a_ = p_.a_prepared ? operand_prepared_a : add_workspace(plan_, a_.elements(), {}).operand;
+    terms_b_ = p_.b_prepared ? operand_prepared_b : add_workspace(plan_, b_.elements(), {}).operand;
+    // A kernel that gets a workspace which it does not use gets one all the same.
+    sums_ = add_workspace(plan_, std::max<std::int64_t>(layout.elements, 1), {}).operand;
+    add_split(plan_, kernel_.tunables, p_, {p_.a_prepared ? OperandTerms{} : a_, terms_a_},
+              {p_.b_prepared ? OperandTerms{} : b_, terms_b_}, sums_, layout.counters, device_);
     plan_.multiply = plan_.steps.size();
     add_product();
     add_fixup();
@@ -94,38 +131,12 @@ class Steps {
   }
 
  private:
-  static constexpr Operand terms_a{first_workspace}, terms_b{first_workspace + 1}, sums{first_workspace + 2};
-
   static TermsLayout layout_of(const OperandTerms& terms, std::int64_t offset = 0) {
     return {offset, terms.panels, terms.members};
   }
 
   std::size_t room_for(const Variant& kernel) const {
     return std::max<std::size_t>(device_.compute_units, 1) * static_cast<std::size_t>(kernel.surely_resident);
-  }
-
-  void add_split(std::int64_t counters) {
-    const Variant& kernel = split_program(kernel_.tunables);
-    Geometry geometry = kernel.spec->geometry(1, 1, kernel.tunables);
-    geometry.groups[0] = static_cast<std::size_t>((a_.panels + b_.panels) * a_.blocks);
-    geometry.groups[1] =
-        std::min(static_cast<std::size_t>(std::max(a_.members, b_.members)), device_.max_groups[1]);
-    const auto operand = [](std::int64_t rows, const StepMatrix& matrix, ElementType type, bool along_k,
-                            const OperandTerms& terms) {
-      return SplitOperand{
-          rows,          matrix.layout, static_cast<std::int64_t>(type), along_k, 0, terms.panels,
-          terms.members, terms.terms};
-    };
-    const SplitArguments split{p_.k, operand(p_.m, of_a_, p_.a_type, p_.a_op == Transpose::yes, a_),
-                               operand(p_.n, of_b_, p_.b_type, p_.b_op == Transpose::no, b_), 0, counters};
-    add_step(plan_, kernel, geometry,
-             {struct_argument(split, {{&split.a.x.offset, of_a_.operand},
-                                      {&split.a.y_offset, terms_a},
-                                      {&split.b.x.offset, of_b_.operand},
-                                      {&split.b.y_offset, terms_b},
-                                      {&split.counters_offset, sums}}),
-              of_a_.operand, of_a_.table, terms_a, of_b_.operand, of_b_.table, terms_b, sums},
-             device_);
   }
 
   // Work-groups of clusters have a split of one tile each. Others, as many as there is room for, walk over
@@ -165,13 +176,13 @@ class Steps {
     product.pairs = c_in_vectors(p_);
     add_step(plan_, kernel_, product_geometry(),
              {struct_argument(product,
-                              {{&product.a.offset, terms_a},
-                               {&product.b.offset, terms_b},
+                              {{&product.a.offset, terms_a_},
+                               {&product.b.offset, terms_b_},
                                {&product.c.offset, c_.operand},
                                {&product.d.offset, d_.operand},
-                               {&product.w_offset, sums}},
+                               {&product.w_offset, sums_}},
                               {{&product.alpha, ScalarOf::alpha}, {&product.beta, ScalarOf::beta}}),
-              terms_a, terms_b, c_.operand, c_.table, d_.operand, d_.table, sums},
+              terms_a_, terms_b_, c_.operand, c_.table, d_.operand, d_.table, sums_},
              device_);
   }
 
@@ -210,11 +221,11 @@ class Steps {
                           {&fixup.b.x.offset, of_b_.operand},
                           {&fixup.product.c.offset, c_.operand},
                           {&fixup.product.d.offset, d_.operand},
-                          {&fixup.a_scales.offset, terms_a},
-                          {&fixup.b_scales.offset, terms_b}},
+                          {&fixup.a_scales.offset, terms_a_},
+                          {&fixup.b_scales.offset, terms_b_}},
                          {{&fixup.product.alpha, ScalarOf::alpha}, {&fixup.product.beta, ScalarOf::beta}}),
          of_a_.operand, of_a_.table, wide_a, of_b_.operand, of_b_.table, wide_b, c_.operand, c_.table,
-         d_.operand, d_.table, terms_a, terms_b},
+         d_.operand, d_.table, terms_a_, terms_b_},
         device_);
   }
 
@@ -237,7 +248,25 @@ class Steps {
   std::int64_t splits_;
   bool clustered_;
   Plan plan_;
+  Operand terms_a_ = operand_none, terms_b_ = operand_none, sums_ = operand_none;
 };
+
+// --- The step that prepares an operand -------------------------------------------------------------------
+
+// What all settings for a problem have in common.
+Tunables setting_for(const Problem& p) {
+  const auto fixed = fixed_tunables(find_kernel("tensor"), p);
+  if (!fixed) {
+    throw Error(Status::unsupported, "k of at most " + std::to_string(longest_int_k) +
+                                         " where an operand is prepared; it is " + std::to_string(p.k));
+  }
+  return *fixed;
+}
+
+OperandTerms prepared_terms(const Problem& p) {
+  const Tunables setting = setting_for(p);
+  return p.a_prepared ? terms_of_a(setting, p) : terms_of_b(setting, p);
+}
 
 // --- The family ------------------------------------------------------------------------------------------
 
@@ -413,12 +442,32 @@ std::int64_t OperandTerms::elements() const {
 }
 
 OperandTerms terms_of_a(const Tunables& t, const Problem& p) {
-  const std::int64_t rows = std::max<std::int64_t>(at(t, "TSM"), panel_rows);
+  const std::int64_t rows = p.a_prepared ? most_tile_rows : std::max<std::int64_t>(at(t, "TSM"), panel_rows);
   return layout("the terms of A", t, p, ceil_div(p.m, rows) * (rows / panel_rows), p.a_stride, "NARROW_A");
 }
 
 OperandTerms terms_of_b(const Tunables& t, const Problem& p) {
   return layout("the terms of B", t, p, ceil_div(p.n, panel_rows), p.b_stride, "NARROW_B");
+}
+
+std::size_t prepared_bytes(const Problem& problem) {
+  return sizeof(float) * static_cast<std::size_t>(prepared_terms(problem).elements());
+}
+
+Plan plan_preparation(const Problem& p, const DeviceInfo& device) {
+  if (tensor_kernels_for(device).empty()) {
+    const KernelSpec& least_demanding = find_kernel("tensor_mma");
+    throw Error(Status::unsupported,
+                "tensor cores, which an operand is prepared for, of " +
+                    unsupported_reason(least_demanding, resolve(least_demanding, {}), device).value());
+  }
+  Plan plan;
+  const OperandTerms terms = prepared_terms(p);
+  if (terms.size > 0) {
+    add_split(plan, setting_for(p), p, {p.a_prepared ? terms : OperandTerms{}, operand_prepared_a},
+              {p.b_prepared ? terms : OperandTerms{}, operand_prepared_b}, operand_none, 0, device);
+  }
+  return plan;
 }
 
 SplitsLayout splits_layout(const Tunables& t, const Problem& p, std::int64_t splits) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "families/kernel_spec.h"
+#include "families/plan.h"
 
 namespace duogemm {
 
@@ -19,9 +20,19 @@ struct OperandTerms {
   std::int64_t elements() const;
 };
 
-// Lay A (m rows) or B (n rows) out for a setting of `tensor`. Throws as count_elements() does.
+// Lay A (m rows) or B (n rows) out for a setting of `tensor`; an operand that was prepared, for all settings
+// of the precision. Throws as count_elements() does.
 OperandTerms terms_of_a(const Tunables& tensor, const Problem& problem);
 OperandTerms terms_of_b(const Tunables& tensor, const Problem& problem);
+
+// The plan that prepares the operand which the problem has prepared: it splits it into operand_prepared_a or
+// operand_prepared_b, and has no step where the operand has no elements. The other operand does not matter.
+// Throws unsupported where the device has no tensor cores, or terms cannot hold that much of k, and
+// out_of_memory as count_elements() does.
+Plan plan_preparation(const Problem& problem, const DeviceInfo& device);
+
+// How long that memory is.
+std::size_t prepared_bytes(const Problem& problem);
 
 // The workspace in which splits of k meet has a counter for each tile, and then all sums. One split needs
 // none.

@@ -155,13 +155,15 @@ class Planner::Search {
   }
 
   // Split terms take 6 bytes or 4 for each 4, or 2 for each 2, and another step computes what they cannot
-  // hold.
+  // hold. Those of an operand that was prepared are there.
   double seconds_in_terms() const {
     const Problem& p = problem_;
     const double wide = p.precision == Precision::bf16x6 ? 1.25 : 1.0;  // of what packing moves
-    const auto moved = [&](ElementType type) { return is_narrow(type) ? 0.5 : wide; };
-    return packing_seconds(moved(p.a_type) * packed_bytes(p.m, p.k, p.a_stride, p.batch) +
-                               moved(p.b_type) * packed_bytes(p.n, p.k, p.b_stride, p.batch),
+    const auto moved = [&](bool is_prepared, ElementType type) {
+      return is_prepared ? 0.0 : is_narrow(type) ? 0.5 : wide;
+    };
+    return packing_seconds(moved(p.a_prepared, p.a_type) * packed_bytes(p.m, p.k, p.a_stride, p.batch) +
+                               moved(p.b_prepared, p.b_type) * packed_bytes(p.n, p.k, p.b_stride, p.batch),
                            facts_) +
            facts_.step;
   }

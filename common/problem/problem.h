@@ -37,6 +37,10 @@ struct Problem : Sgemm {
   bool device_scalars = false;
   // For want of memory, nothing may be kept between the steps.
   bool no_workspace = false;
+  // Where the precision is another than FP32, one of the operands may have been split into terms before, by
+  // the plan of a preparation (families/tensor.h).
+  bool a_prepared = false;
+  bool b_prepared = false;
   // The first element of the first matrix stands at a multiple of 16 bytes.
   bool a_aligned = true;
   bool b_aligned = true;

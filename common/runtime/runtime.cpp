@@ -88,7 +88,7 @@ auto key(const Problem& p) {
                     p.b_op, p.batch_by, p.level, p.precision, p.alpha == 0.0f, p.beta == 0.0f,
                     p.owed_splits() > 1 && p.alpha == 1.0f, p.addend_apart, p.addend_ld, p.addend_stride,
                     p.bias, p.bias_stride, p.activation, p.device_scalars, p.no_workspace, p.a_aligned,
-                    p.b_aligned, p.c_aligned, p.a_type, p.b_type, p.c_type);
+                    p.b_aligned, p.c_aligned, p.a_type, p.b_type, p.c_type, p.a_prepared, p.b_prepared);
 }
 
 std::string text_of(const Problem& p) {
@@ -232,6 +232,19 @@ std::shared_ptr<const PreparedPlan> Runtime::enqueue(const Problem& problem, Que
   return enqueue_placed(attempt, queue, operands, lent);
 }
 
+void Runtime::enqueue_preparation(const Problem& problem, Queue& queue,
+                                  const PreparedPlan::Operands& operands) {
+  require_tensor_cores();
+  PreparedPlan(plan_preparation(problem, device_->info()), *device_, programs_)
+      .enqueue(queue, operands, {}, {});
+}
+
+std::size_t Runtime::prepared_bytes(const Problem& problem) {
+  require_tensor_cores();
+  plan_preparation(problem, device_->info());  // which may be refused
+  return duogemm::prepared_bytes(problem);
+}
+
 std::shared_ptr<const PreparedPlan> Runtime::enqueue_placed(Problem problem, Queue& queue,
                                                             const PreparedPlan::Operands& operands,
                                                             const std::optional<LentWorkspace>& lent) {
@@ -336,6 +349,14 @@ bool Runtime::tensor_cores() {
     }
   });
   return tensor_cores_;
+}
+
+void Runtime::require_tensor_cores() {
+  require_right_results();
+  if (!tensor_cores()) {
+    throw Error(Status::unsupported,
+                "tensor cores, which an operand is prepared for, that work with this driver");
+  }
 }
 
 const Planner& Runtime::planner_of(const Problem& problem) {

@@ -117,6 +117,12 @@ class Runtime {
                                               const PreparedPlan::Operands& operands,
                                               const std::optional<LentWorkspace>& lent = {});
 
+  // Puts the split of the operand that the problem has prepared on the queue (families/tensor.h); it is
+  // aligned as a workspace is. Throws as plan_preparation() does, and unsupported where tensor cores do not
+  // work.
+  void enqueue_preparation(const Problem& problem, Queue& queue, const PreparedPlan::Operands& operands);
+  std::size_t prepared_bytes(const Problem& problem);
+
   // Does all of the first call with such a problem, whose matrices begin at multiples of 16 bytes, that needs
   // no matrices, and answers how many bytes of workspace it needs. Throws as PreparedPlan does.
   std::size_t prepare(const Problem& problem) { return plan_for(problem)->workspace_bytes(); }
@@ -152,6 +158,7 @@ class Runtime {
                                                      const PreparedPlan::Operands& operands,
                                                      const std::optional<LentWorkspace>& lent);
   bool tensor_cores();
+  void require_tensor_cores();
   const KernelSpec* working_tensor_kernel(const std::vector<const KernelSpec*>& possible);
   const Planner& planner_of(const Problem& problem);
   std::shared_ptr<const PreparedPlan> plan_for(const Problem& problem);

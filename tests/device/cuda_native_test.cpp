@@ -3,8 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
+#include <cstring>
 
+#include "check/inputs.h"
+#include "check/oracle.h"
 #include "cuda_caller.h"
+#include "duogemm/cuda.h"
 #include "random_sgemm.h"
 #include "refusal.h"
 
@@ -146,6 +151,252 @@ TEST_P(CudaNative, RefusesPointersThatAreNullOrBeginWithinAnElement) {
   }
 }
 
+// --- Prepared operands -----------------------------------------------------------------------------------
+
+// Has all problems that are new run with a kernel, while it lives.
+class Forced {
+ public:
+  explicit Forced(const std::string& schedule) {
+    if (const char* before = std::getenv("DUOGEMM_FORCE")) {
+      before_ = before;
+    }
+    setenv("DUOGEMM_FORCE", schedule.c_str(), 1);
+  }
+  ~Forced() { setenv("DUOGEMM_FORCE", before_.c_str(), 1); }
+  Forced(const Forced&) = delete;
+  Forced& operator=(const Forced&) = delete;
+
+ private:
+  std::string before_;
+};
+
+class CudaPrepared : public CudaDeviceTest {
+ protected:
+  void SetUp() override {
+    CudaDeviceTest::SetUp();
+    if (context_) {
+      current_.emplace(context_);
+      capability_ = cuda::borrow_context(context_)->info().compute_capability;
+      if (capability_ < 80) {
+        GTEST_SKIP() << "the device has no tensor cores that the library can use";
+      }
+    }
+  }
+
+  std::vector<const char*> schedules() const {
+    std::vector<const char*> all = {"tensor_mma", "tensor_mma:TSM=64,WARP_N=32,slices=2"};
+    if (capability_ == 90) {
+      all.insert(all.end(), {"tensor:TSM=128", "tensor:TSM=256", "tensor:TSM=256,slices=2"});
+    }
+    return all;
+  }
+
+  std::optional<cuda::CurrentContext> current_;
+  int capability_ = 0;
+};
+
+// A product on the device.
+struct DeviceProduct {
+  Sgemm request;
+  HostProblem host;
+  CudaMemory a, b, c;
+
+  explicit DeviceProduct(const Sgemm& of, bool with_far_numbers = false)
+      : request(of), host(numbers(of, with_far_numbers)), a(host.a), b(host.b), c(host.c) {}
+
+  // Some tiles have numbers that terms do not hold.
+  static HostProblem numbers(const Sgemm& request, bool with_far_numbers) {
+    HostProblem host = random_problem(to_column_major(request).problem, Distribution::signed_unit, 11);
+    if (to_column_major(request).swapped) {
+      std::swap(host.a, host.b);
+    }
+    if (with_far_numbers) {
+      host.a.front() = host.b.back() = 0x1p60f;
+    }
+    return host;
+  }
+
+  std::vector<float> result(CUstream stream) const {
+    std::vector<float> found(host.c.size());
+    c.read(found, stream);
+    c.write(host.c);
+    return found;
+  }
+};
+
+// One of its operands, prepared.
+class PreparedMemory {
+ public:
+  PreparedMemory(const DeviceProduct& product, cuda::PreparedOperand which, CUstream stream)
+      : is_a_(which == cuda::PreparedOperand::a),
+        memory_(std::vector<char>(cuda::prepared_bytes(stream, product.request, which), '\xff')) {
+    cuda::prepare(stream, product.request, which, (is_a_ ? product.a : product.b).data(), memory_.data());
+  }
+  float* data() const { return memory_.data(); }
+  cuda::Prepared given() const { return is_a_ ? cuda::Prepared{.a = data()} : cuda::Prepared{.b = data()}; }
+
+ private:
+  bool is_a_;
+  CudaMemory memory_;
+};
+
+bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
+  return std::memcmp(a.data(), b.data(), sizeof(float) * a.size()) == 0;
+}
+
+constexpr cuda::PreparedOperand each_operand[] = {cuda::PreparedOperand::a, cuda::PreparedOperand::b};
+
+TEST_P(CudaPrepared, HasTheBitsOfACallThatSplitsBoth) {
+  const CUstream stream = make_stream();
+  std::int64_t k = 200;
+  for (const char* schedule : schedules()) {
+    const Forced forced(schedule);
+    ++k;  // a plan is kept for a problem
+    for (const Precision precision : {Precision::f16x3, Precision::bf16x6}) {
+      for (const Layout layout : {Layout::column_major, Layout::row_major}) {
+        for (const Transpose b_op : {Transpose::no, Transpose::yes}) {
+          Sgemm request = Sgemm::packed(layout, 300, 270, k, Transpose::no, b_op);
+          request.precision = precision;
+          const DeviceProduct product(request, true);
+          cuda::sgemm(stream, request, product.a.data(), product.b.data(), product.c.data());
+          const std::vector<float> expected = product.result(stream);
+          for (const cuda::PreparedOperand which : each_operand) {
+            const PreparedMemory prepared(product, which, stream);
+            cuda::sgemm_prepared(stream, request, product.a.data(), product.b.data(), product.c.data(),
+                                 prepared.given());
+            EXPECT_TRUE(same_bits(product.result(stream), expected))
+                << schedule << (layout == Layout::row_major ? " by rows, " : " by columns, ")
+                << (which == cuda::PreparedOperand::a ? "A" : "B") << " prepared";
+          }
+        }
+      }
+    }
+  }
+}
+
+// As planned: also where the library computes in FP32. One B serves results of any height, and a batch.
+TEST_P(CudaPrepared, KeepsTheBoundWhateverTheOtherOperand) {
+  const CUstream stream = make_stream();
+  Sgemm request = Sgemm::packed(Layout::row_major, 1, 1024, 512, Transpose::no, Transpose::yes);
+  request.precision = Precision::f16x3;
+  const DeviceProduct weights(request);
+  const PreparedMemory prepared(weights, cuda::PreparedOperand::b, stream);
+  for (const std::int64_t m : {1, 100, 700}) {
+    for (const std::int64_t batch : {1, 3}) {
+      request.m = m;
+      request.batch = batch;
+      request.a_stride = m * request.k;
+      request.c_stride = m * request.n;
+      EXPECT_EQ(cuda::prepared_bytes(stream, request, cuda::PreparedOperand::b),
+                cuda::prepared_bytes(stream, weights.request, cuda::PreparedOperand::b));
+      const DeviceProduct product(request);
+      cuda::sgemm_prepared(stream, request, product.a.data(), weights.b.data(), product.c.data(),
+                           prepared.given());
+      const std::vector<float> c = product.result(stream);
+      const Problem problem = to_column_major(request).problem;
+      for (std::int64_t member = 0; member < batch; ++member) {
+        const std::span<const float> a(product.host.a), all(c);
+        const auto from_c = all.subspan(static_cast<std::size_t>(member * request.c_stride));
+        EXPECT_TRUE(Oracle(problem, weights.host.b,
+                           a.subspan(static_cast<std::size_t>(member * request.a_stride)), from_c)
+                        .compare(from_c)
+                        .ok())
+            << m << " rows, member " << member << " of " << batch;
+      }
+    }
+  }
+}
+
+TEST_P(CudaPrepared, IsCapturedInAGraph) {
+  const CUstream stream = make_stream();
+  const Forced forced("tensor_mma");
+  Sgemm request = Sgemm::packed(Layout::column_major, 130, 140, 195);
+  request.precision = Precision::bf16x6;
+  const DeviceProduct product(request);
+  cuda::sgemm(stream, request, product.a.data(), product.b.data(), product.c.data());
+  const std::vector<float> expected = product.result(stream);
+  const CudaMemory to(std::vector<char>(cuda::prepared_bytes(stream, request, cuda::PreparedOperand::a)));
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t executable = nullptr;
+  ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+  cuda::prepare(stream, request, cuda::PreparedOperand::a, product.a.data(), to.data());
+  cuda::sgemm_prepared(stream, request, product.a.data(), product.b.data(), product.c.data(),
+                       {.a = to.data()});
+  ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+  ASSERT_EQ(cudaGraphInstantiateWithFlags(&executable, graph, 0), cudaSuccess);
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_EQ(cudaGraphLaunch(executable, stream), cudaSuccess);
+    EXPECT_TRUE(same_bits(product.result(stream), expected));
+  }
+  cudaGraphExecDestroy(executable);
+  cudaGraphDestroy(graph);
+}
+
+TEST_P(CudaPrepared, IsThereInC) {
+  Sgemm request = Sgemm::packed(Layout::column_major, 64, 48, 32);
+  request.precision = Precision::f16x3;
+  const DeviceProduct product(request);
+  duogemm_problem problem = DUOGEMM_PROBLEM_INIT;
+  problem.m = problem.lda = problem.ldc = 64;
+  problem.n = 48;
+  problem.k = problem.ldb = 32;
+  problem.precision = DUOGEMM_F16X3;
+  std::size_t bytes = 0;
+  ASSERT_EQ(duogemm_cuda_prepared_bytes(nullptr, &problem, DUOGEMM_OPERAND_B, &bytes), DUOGEMM_SUCCESS);
+  EXPECT_EQ(bytes, cuda::prepared_bytes(nullptr, request, cuda::PreparedOperand::b));
+  const CudaMemory to(std::vector<char>(bytes, '\xff'));
+  ASSERT_EQ(duogemm_cuda_prepare(nullptr, &problem, DUOGEMM_OPERAND_B, product.b.data(), to.data()),
+            DUOGEMM_SUCCESS);
+  ASSERT_EQ(duogemm_cuda_sgemm_prepared(nullptr, &problem, product.a.data(), product.b.data(),
+                                        product.c.data(), nullptr, to.data()),
+            DUOGEMM_SUCCESS);
+  const std::vector<float> c = product.result(nullptr);
+  EXPECT_TRUE(Oracle(to_column_major(request).problem, product.host.a, product.host.b, c).compare(c).ok());
+}
+
+TEST_P(CudaPrepared, RefusesMemoryThatDoesNotDo) {
+  Sgemm request = Sgemm::packed(Layout::column_major, 64, 48, 32);
+  request.precision = Precision::f16x3;
+  const DeviceProduct product(request);
+  const PreparedMemory prepared(product, cuda::PreparedOperand::a, nullptr);
+  const auto refused = [&](const float* matrix, float* to) {
+    return refusal([&] { cuda::prepare(nullptr, request, cuda::PreparedOperand::a, matrix, to); });
+  };
+  EXPECT_EQ(refused(nullptr, prepared.data()), "the matrix to prepare is null");
+  EXPECT_EQ(refused(product.a.data(), nullptr), "the memory of the prepared operand is null");
+  EXPECT_EQ(refused(product.a.data(), prepared.data() + 1),
+            "the memory of the prepared operand is not at a multiple of 256 bytes");
+  EXPECT_EQ(refusal([&] {
+              cuda::sgemm_prepared(nullptr, request, product.a.data(), product.b.data(), product.c.data(),
+                                   {.a = prepared.data() + 1});
+            }),
+            "the prepared A is not at a multiple of 256 bytes");
+}
+
+TEST(CudaPreparedAnywhere, RefusesWhatNoDeviceDoes) {
+  Sgemm request = Sgemm::packed(Layout::column_major, 8, 8, 8);
+  float c = 0.0f;
+  const auto multiply = [&](const cuda::Prepared& prepared) {
+    return refusal([&] { cuda::sgemm_prepared(nullptr, request, &c, &c, &c, prepared); });
+  };
+  const std::string in_fp32 = "precision is fp32; an operand is prepared for bf16x6 or f16x3";
+  for (const cuda::PreparedOperand which : each_operand) {
+    EXPECT_EQ(refusal([&] { cuda::prepared_bytes(nullptr, request, which); }), in_fp32);
+    EXPECT_EQ(refusal([&] { cuda::prepare(nullptr, request, which, &c, &c); }), in_fp32);
+  }
+  EXPECT_EQ(multiply({.a = &c}), in_fp32);
+  request.precision = Precision::f16x3;
+  EXPECT_EQ(multiply({.a = &c, .b = &c}), "both operands are prepared; one may be");
+  duogemm_problem problem = DUOGEMM_PROBLEM_INIT;
+  problem.precision = DUOGEMM_F16X3;
+  std::size_t bytes = 0;
+  duogemm_operand which = DUOGEMM_OPERAND_A;
+  const int wrong = 2;
+  std::memcpy(&which, &wrong, sizeof which);
+  EXPECT_EQ(duogemm_cuda_prepared_bytes(nullptr, &problem, which, &bytes), DUOGEMM_INVALID_ARGUMENT);
+  EXPECT_STREQ(duogemm_last_error(), "which is 2; it must be 0 or 1");
+}
+
 #if CUDA_VERSION >= 12050
 template <typename Function>
 Function* driver_function(const char* name) {
@@ -194,6 +445,8 @@ TEST(CudaWithoutADriver, SaysSo) {
             "accepted");
 }
 
+INSTANTIATE_TEST_SUITE_P(Devices, CudaPrepared, ::testing::Values("cuda0"),
+                         [](const auto& info) { return std::string(info.param); });
 INSTANTIATE_TEST_SUITE_P(Devices, CudaNative, ::testing::Values("cuda0"),
                          [](const auto& info) { return std::string(info.param); });
 

@@ -11,6 +11,7 @@
 #include "devices.h"
 #include "draw.h"
 #include "emulation/work_group.h"
+#include "families/tensor.h"
 #include "narrow.h"
 #include "plan/lower.h"
 
@@ -64,7 +65,7 @@ std::vector<float> stored(const std::vector<float>& values, ElementType type) {
   return pairs;
 }
 
-// The memory of one call: its operands, and its plan's workspaces.
+// The memory of one call: its operands, one of which may be prepared, and its plan's workspaces.
 class Memory {
  public:
   Memory(const Plan& plan, HostProblem& host)
@@ -73,13 +74,21 @@ class Memory {
         operands_{a_.data(), b_.data(), host.c.data()} {
     operands_.resize(first_workspace);  // there are no tables
     for (const std::size_t bytes : plan.workspace_bytes) {
-      workspaces_.emplace_back(bytes / sizeof(float), std::numeric_limits<float>::quiet_NaN());
-      operands_.push_back(workspaces_.back().data());
+      operands_.push_back(add_workspace(bytes));
+    }
+    const auto slot = [](Operand operand) { return static_cast<std::size_t>(operand.slot); };
+    if (host.problem.a_prepared || host.problem.b_prepared) {
+      operands_[slot(host.problem.a_prepared ? operand_prepared_a : operand_prepared_b)] =
+          add_workspace(prepared_bytes(host.problem));
     }
   }
   void* of(Operand operand) const { return operands_.at(static_cast<std::size_t>(operand.slot)); }
 
  private:
+  void* add_workspace(std::size_t bytes) {
+    return workspaces_.emplace_back(bytes / sizeof(float), std::numeric_limits<float>::quiet_NaN()).data();
+  }
+
   std::vector<float> a_, b_;
   std::vector<void*> operands_;  // by their slots
   std::vector<std::vector<float>> workspaces_;
@@ -112,6 +121,9 @@ std::vector<float> multiplied(const Setting& setting, HostProblem host, std::int
       lower(schedule_for({&find_kernel("tensor_mma"), setting.tunables, splits}, host.problem, ampere()),
             host.problem, ampere());
   const Memory memory(plan, host);
+  if (host.problem.a_prepared || host.problem.b_prepared) {
+    run(plan_preparation(host.problem, ampere()).steps.at(0), {}, memory, setting.split);
+  }
   run(plan.steps.at(0), plan.scalars, memory, setting.split);
   run(plan.steps.at(1), plan.scalars, memory, setting.product);
   if (steps == Steps::all) {
@@ -218,6 +230,28 @@ TEST(TensorEmulation, PatchesWhatItLeavesOut) {
     host.b[static_cast<std::size_t>(problem.b_stride + 200 * problem.ldb)] = far(setting.b_type);
     EXPECT_FALSE(is_right(host, multiplied(setting, host))) << setting.product;
     EXPECT_TRUE(is_right(host, multiplied(setting, host, 1, Steps::all))) << setting.product;
+  }
+}
+
+// What was split before has the same terms, laid out for tiles of any size.
+TEST(TensorEmulation, MultipliesAPreparedOperandToTheSameBits) {
+  for (const Setting& setting : {settings()[0], settings()[1], settings()[2], settings()[4], settings()[6]}) {
+    Problem problem = problem_for(setting, 140, 130, 70);
+    problem.beta = 0.5f;
+    problem.a_aligned = problem.b_aligned = problem.c_aligned = false;
+    HostProblem host = random_numbers(problem);
+    const auto far = [](ElementType type) { return type == ElementType::fp16 ? infinity : 0x1p60f; };
+    host.a[135] = far(setting.a_type);
+    host.b[static_cast<std::size_t>(129 * problem.ldb)] = far(setting.b_type);
+    const std::vector<float> expected = multiplied(setting, host, 2, Steps::all);
+    EXPECT_TRUE(is_right(host, expected)) << setting.product;
+    for (const bool is_a : {true, false}) {
+      host.problem.a_prepared = is_a;
+      host.problem.b_prepared = !is_a;
+      const std::vector<float> c = multiplied(setting, host, 2, Steps::all);
+      EXPECT_EQ(std::memcmp(c.data(), expected.data(), sizeof(float) * c.size()), 0)
+          << setting.product << ", " << (is_a ? "A" : "B") << " prepared";
+    }
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include "devices.h"
 #include "fake_device.h"
+#include "families/tensor.h"
 #include "refusal.h"
 
 namespace duogemm::testing {
@@ -92,6 +93,8 @@ constexpr Change changes[] = {{"m", [](Problem& p) { p.m = 7; }},
                               {"device_scalars", [](Problem& p) { p.device_scalars = true; }},
                               {"no_workspace", [](Problem& p) { p.no_workspace = true; }},
                               {"alpha", [](Problem& p) { p.alpha = 0.0f; }},
+                              {"a_prepared", [](Problem& p) { p.a_prepared = true; }},
+                              {"b_prepared", [](Problem& p) { p.b_prepared = true; }},
                               {"beta", [](Problem& p) { p.beta = 0.0f; }}};
 
 // Sums over splits that are kept in C serve no other factors.
@@ -242,6 +245,26 @@ TEST(Runtime, MultipliesOnceToGetReady) {
 }
 
 // A driver that knows a kernel's limit only once it is compiled.
+TEST(Runtime, PreparesAnOperandWithOneLaunchAndNoMemory) {
+  Faults faults{.idle = true};
+  Runtime runtime(std::make_unique<FakeDevice>(faults, h100()), DiskCache({}));
+  FakeQueue queue(faults);
+  const FakeBuffer memory(faults, sizeof(float));
+  Problem problem = Problem::packed(300, 200, 100);
+  problem.precision = Precision::f16x3;
+  problem.b_prepared = true;
+  EXPECT_EQ(runtime.prepared_bytes(problem), prepared_bytes(problem));
+  const int allocations = faults.allocations;
+  const std::size_t launches = faults.launched.size();
+  PreparedPlan::Operands operands;
+  for (const Operand operand : {operand_b, operand_prepared_b}) {
+    operands[static_cast<std::size_t>(operand.slot)] = {&memory};
+  }
+  runtime.enqueue_preparation(problem, queue, operands);
+  EXPECT_EQ(faults.launched.size(), launches + 1);
+  EXPECT_EQ(faults.allocations, allocations);
+}
+
 TEST(Planning, GoesOnWithSmallerWorkGroupsWhereAKernelHasNoRoom) {
   Faults faults;
   auto device = std::make_unique<FakeDevice>(faults, large_gpu());

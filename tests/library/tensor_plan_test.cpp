@@ -9,6 +9,7 @@
 #include "families/tensor.h"
 #include "plan/lower.h"
 #include "plan/select.h"
+#include "refusal.h"
 
 namespace duogemm::testing {
 namespace {
@@ -168,6 +169,106 @@ TEST(TensorPlan, TakesOneTermForNumbersOf16Bits) {
   EXPECT_EQ(terms(Precision::f16x3, fp16, bf16), Pair(1, 1));
   EXPECT_EQ(terms(Precision::bf16x6, fp32, bf16), Pair(3, 1));
   EXPECT_EQ(terms(Precision::bf16x6, fp16, fp32), Pair(3, 3));
+}
+
+template <typename Struct>
+Struct numbers_of(const Step& step) {
+  return std::get<StructArgument>(step.arguments.at(0)).as<Struct>();
+}
+
+bool works_on(const Step& step, Operand operand) {
+  return std::ranges::any_of(step.arguments, [&](const StepArgument& argument) {
+    const auto* const found = std::get_if<Operand>(&argument);
+    return found != nullptr && *found == operand;
+  });
+}
+
+// The problem, of which A or else B was prepared.
+Problem prepared(Problem problem, bool is_a) {
+  (is_a ? problem.a_prepared : problem.b_prepared) = true;
+  return problem;
+}
+
+TEST(TensorPlan, SplitsTheOtherOperandAloneWhereOneWasPrepared) {
+  for (const Precision precision : {Precision::bf16x6, Precision::f16x3}) {
+    const Problem problem = square(2048, precision);
+    const Plan whole = plan_sgemm(problem, hopper());
+    for (const bool is_a : {true, false}) {
+      const Plan plan = plan_sgemm(prepared(problem, is_a), hopper());
+      ASSERT_EQ(steps_of(plan), by_warpgroups);
+      const auto split = numbers_of<SplitArguments>(plan.steps[0]);
+      EXPECT_EQ(split.a.panels, is_a ? 0 : 16);
+      EXPECT_EQ(split.b.panels, is_a ? 16 : 0);
+      EXPECT_EQ(plan.steps[0].geometry.groups[0], whole.steps[0].geometry.groups[0] / 2);
+      EXPECT_EQ(plan.workspace_bytes.size(), 2u);  // the other's terms, and sums
+      for (const std::size_t step : {1, 2}) {
+        EXPECT_EQ(works_on(plan.steps[step], operand_prepared_a), is_a);
+        EXPECT_EQ(works_on(plan.steps[step], operand_prepared_b), !is_a);
+      }
+    }
+  }
+}
+
+TEST(TensorPlan, LaysAPreparedOperandOutForAllSettings) {
+  Problem problem = prepared(problem_of(300, 300, 200, "NN", 0, 3), true);
+  problem.precision = Precision::f16x3;
+  const Plan preparation = plan_preparation(problem, hopper());
+  ASSERT_EQ(steps_of(preparation), "split");
+  const auto split = numbers_of<SplitArguments>(preparation.steps[0]);
+  EXPECT_EQ(split.a.panels, 4);
+  EXPECT_EQ(split.b.panels, 0);
+  EXPECT_EQ(preparation.steps[0].geometry.groups, (Extent{4 * 4, 3, 1}));
+  EXPECT_TRUE(preparation.workspace_bytes.empty());
+  for (const char* setting : {"tensor:TSM=128", "tensor:TSM=256", "tensor_mma:TSM=64,WARP_N=32"}) {
+    const Plan plan = plan_of(parse_schedule(setting), problem, hopper());
+    EXPECT_EQ(numbers_of<TensorArguments>(plan.steps[1]).a.panels, 4) << setting;
+    const auto scales = numbers_of<FixupArguments>(plan.steps[2]).a_scales;
+    EXPECT_EQ(scales.panels, 4) << setting;
+    // The scales are the last of what was prepared: four blocks along k of each panel, for three members.
+    EXPECT_EQ(sizeof(float) * static_cast<std::size_t>(scales.offset + 3 * 4 * 4), prepared_bytes(problem))
+        << setting;
+  }
+  for (const char* kernel : {"tensor", "tensor_mma"}) {
+    EXPECT_NE(refusal([&] {
+                resolve(find_kernel(kernel), {{"TSM", 512}});
+              }),
+              "accepted")
+        << "an operand is prepared for at most 256 rows of a tile";
+  }
+}
+
+TEST(TensorPlan, PreparesAnOperandWhateverTheOtherOne) {
+  for (const bool is_a : {true, false}) {
+    const auto bytes = [&](std::int64_t own, std::int64_t other, std::int64_t k) {
+      Problem problem = prepared(is_a ? problem_of(own, other, k) : problem_of(other, own, k), is_a);
+      problem.precision = Precision::bf16x6;
+      return prepared_bytes(problem);
+    };
+    // Three terms of 16 bits for each number, and a scale for each 128 x 32 of them.
+    EXPECT_EQ(bytes(512, 1, 96), 4 * 3 * (3 * 2 * 128 * 32 + 4));
+    EXPECT_EQ(bytes(512, 5000, 96), bytes(512, 0, 96));
+    EXPECT_EQ(bytes(0, 64, 96), 0u);
+    EXPECT_EQ(bytes(64, 64, 0), 0u);
+    EXPECT_TRUE(plan_preparation(prepared(square(0, Precision::f16x3), is_a), hopper()).steps.empty());
+  }
+}
+
+TEST(TensorPlan, ExpectsToSaveTheSplitOfAPreparedOperand) {
+  const Problem problem = square(2048, Precision::f16x3);
+  const Planner planner(hopper());
+  for (const bool is_a : {true, false}) {
+    EXPECT_LT(planner.select(prepared(problem, is_a)).seconds, planner.select(problem).seconds);
+  }
+}
+
+TEST(TensorPlan, RefusesToPrepareWithoutTensorCores) {
+  Problem problem = prepared(square(64, Precision::f16x3), true);
+  EXPECT_EQ(refusal([&] { plan_preparation(problem, hopper(75)); }, Status::unsupported),
+            "tensor cores, which an operand is prepared for, of an NVIDIA device of compute capability 8.0; "
+            "this one has 7.5");
+  problem.k = std::int64_t{1} << 30;
+  EXPECT_EQ(refusal([&] { plan_preparation(problem, hopper()); }, Status::unsupported),
+            "k of at most 1073741823 where an operand is prepared; it is 1073741824");
 }
 
 TEST(TensorPlan, ShipsWhatItNeeds) {

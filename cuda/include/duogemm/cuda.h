@@ -44,6 +44,19 @@ duogemm_status duogemm_cuda_sgemm_batched_with_workspace(struct CUstream_st* str
                                                          float* const* c, void* workspace,
                                                          size_t workspace_bytes);
 
+/* An operand that many calls have in common can be split into the terms of f16x3 or bf16x6 once, into memory
+   that the caller supplies: device memory at a multiple of 256, of as many bytes as the first answers. Of one
+   operand at most, what was prepared is then given to calls, with the operand itself, and NULL for the
+   other. */
+typedef enum duogemm_operand { DUOGEMM_OPERAND_A = 0, DUOGEMM_OPERAND_B = 1 } duogemm_operand;
+duogemm_status duogemm_cuda_prepared_bytes(struct CUstream_st* stream, const duogemm_problem* problem,
+                                           duogemm_operand which, size_t* bytes);
+duogemm_status duogemm_cuda_prepare(struct CUstream_st* stream, const duogemm_problem* problem,
+                                    duogemm_operand which, const void* matrix, void* to);
+duogemm_status duogemm_cuda_sgemm_prepared(struct CUstream_st* stream, const duogemm_problem* problem,
+                                           const void* a, const void* b, void* c, const void* prepared_a,
+                                           const void* prepared_b);
+
 #ifdef __cplusplus
 }
 #endif

@@ -88,8 +88,44 @@ void sgemm_batched_with_epilogue(CUstream_st* stream, const Sgemm& problem, cons
                                  const float* const* b, float* const* c, const Epilogue& epilogue,
                                  const std::optional<Workspace>& workspace = {});
 
-// How many bytes a call with the same problem and epilogue needs on the stream's device; 0 for many.
-std::size_t sgemm_workspace_bytes(CUstream_st* stream, const Sgemm& problem, const Epilogue& epilogue = {});
+// --- Prepared operands -----------------------------------------------------------------------------------
+
+// In the precisions f16x3 and bf16x6 a call first splits both operands into terms. An operand that many calls
+// have in common, such as the weights of a model, can be split once instead, into memory of the caller's.
+enum class PreparedOperand { a, b };
+
+// How many bytes that takes. It depends on the precision and the operand alone, on its sizes, type and batch:
+// a prepared A serves any n, and a prepared B any m. 0 for an operand without elements.
+//
+// Throws Error: invalid_argument where the precision is fp32, and as sgemm() does; unsupported, with the
+// reason, where the stream's device has no tensor cores that the library can use.
+std::size_t prepared_bytes(CUstream_st* stream, const Sgemm& problem, PreparedOperand which);
+
+// Puts the split of `matrix`, the problem's A or B, on the stream, or into the CUDA graph that captures it.
+// `to` is device memory of that many bytes, at a multiple of 256. It then serves all calls on the device that
+// come after this one, until the matrix changes. Throws as prepared_bytes() does.
+void prepare(CUstream_st* stream, const Sgemm& problem, PreparedOperand which, const void* matrix, void* to);
+
+// What prepare() wrote, of one operand at most.
+struct Prepared {
+  const void* a = nullptr;
+  const void* b = nullptr;
+};
+
+// sgemm_with_epilogue() with an operand that was prepared for the same layout and precision, as A or as B.
+// The error bound is the same. a and b are given all the same and hold the numbers that were prepared,
+// because what terms cannot hold is read there, and all of it where the library computes in FP32. Throws as
+// sgemm() does; also invalid_argument where both operands are prepared, or the precision is fp32.
+void sgemm_prepared(CUstream_st* stream, const Sgemm& problem, const void* a, const void* b, void* c,
+                    const Prepared& prepared, const Epilogue& epilogue = {},
+                    const std::optional<Workspace>& workspace = {});
+
+// --- Workspace -------------------------------------------------------------------------------------------
+
+// How many bytes a call with the same problem, epilogue and prepared operand needs on the stream's device; 0
+// for many.
+std::size_t sgemm_workspace_bytes(CUstream_st* stream, const Sgemm& problem, const Epilogue& epilogue = {},
+                                  const Prepared& prepared = {});
 std::size_t sgemm_batched_workspace_bytes(CUstream_st* stream, const Sgemm& problem,
                                           const Epilogue& epilogue = {});
 

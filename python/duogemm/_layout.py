@@ -296,13 +296,17 @@ def run_on_stream(call, stream, device, a, b, c):
     made its context current yet."""
     require_apart(call, a, b, c)
     for a_offset, b_offset, c_offset in call.offsets:
-        addresses = a + a_offset, b + b_offset, c + c_offset
-        status = cuda_sgemm(stream, call.reference, *addresses)
-        lacks_context = status and any(words in last_error() for words in ("no CUDA context is current", "CUDA_ERROR_INVALID_CONTEXT"))
-        if lacks_context and _make_current(device):
-            status = cuda_sgemm(stream, call.reference, *addresses)
-        if status:
-            fail(status)
+        call_on_device(device, cuda_sgemm, stream, call.reference, a + a_offset, b + b_offset, c + c_offset)
+
+
+def call_on_device(device, function, *arguments):
+    """Calls a function of the library, which answers a status, for the number of the current device."""
+    status = function(*arguments)
+    lacks_context = status and any(words in last_error() for words in ("no CUDA context is current", "CUDA_ERROR_INVALID_CONTEXT"))
+    if lacks_context and _make_current(device):
+        status = function(*arguments)
+    if status:
+        fail(status)
 
 
 def _make_current(device):

@@ -58,6 +58,9 @@ _POINTER, _SIZE = ctypes.c_void_p, ctypes.c_size_t
 _ARGUMENTS = {
     "duogemm_sgemm": [_POINTER] * 4,
     "duogemm_opencl_sgemm": [_POINTER, _POINTER] + [_POINTER, _SIZE] * 3 + [_SIZE, _POINTER, _POINTER],
+    "duogemm_cuda_prepared_bytes": [_POINTER, _POINTER, ctypes.c_int, _POINTER],
+    "duogemm_cuda_prepare": [_POINTER, _POINTER, ctypes.c_int, _POINTER, _POINTER],
+    "duogemm_cuda_sgemm_prepared": [_POINTER] * 7,
 }
 
 
@@ -76,6 +79,9 @@ except ModuleNotFoundError:  # the build had no headers of Python
 cuda_sgemm = getattr(calls, "cuda_sgemm", None)  # which a build may leave out
 host_sgemm = _function("duogemm_sgemm")
 opencl_sgemm = _function("duogemm_opencl_sgemm")
+cuda_prepared_bytes = _function("duogemm_cuda_prepared_bytes")
+cuda_prepare = _function("duogemm_cuda_prepare")
+cuda_sgemm_prepared = _function("duogemm_cuda_sgemm_prepared")
 
 
 def version():

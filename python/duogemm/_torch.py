@@ -49,7 +49,7 @@ def is_lazy(tensor):
     return tensor.is_neg() or tensor._is_zerotensor()
 
 
-def _is_plain(a, b, out):
+def is_plain(a, b, out):
     """Whether nobody but the library has to know of the call: no autograd, compiler, mode or transform, and no subclass."""
     if _is_compiling() or forward_ad._current_level >= 0 or any(ask() for ask in _OBSERVERS):
         return False
@@ -59,8 +59,13 @@ def _is_plain(a, b, out):
     return not (torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors))
 
 
+def on_device(number):
+    """A context in which this CUDA device is the current one."""
+    return contextlib.nullcontext() if torch._C._cuda_getDevice() == number else torch.cuda.device(number)
+
+
 def multiply(a, b, out, alpha, beta, precision, level):
-    if _is_plain(a, b, out):
+    if is_plain(a, b, out):
         return _multiply_in_python(a, b, out, alpha, beta, precision, level)
     require_kind(torch.Tensor, **named(a, b, out))
     from . import torch as own
@@ -107,6 +112,6 @@ def _multiply_in_python(a, b, out, alpha, beta, precision, level):
     if device.type == "cpu":
         run_on_host(call, *addresses)
         return result
-    with contextlib.nullcontext() if torch._C._cuda_getDevice() == number else torch.cuda.device(number):
+    with on_device(number):
         run_on_stream(call, torch._C._cuda_getCurrentRawStream(number), number, *addresses)
     return result

@@ -1,8 +1,9 @@
-"""duogemm in PyTorch: an operator for autograd and torch.compile, and a context in which PyTorch's own products go there.
+"""duogemm in PyTorch: an operator for autograd and torch.compile, a linear layer, and a context in which PyTorch's own products go there.
 
     import duogemm.torch
 
     c = duogemm.torch.matmul(a, b)
+    layer = duogemm.torch.Linear(1024, 4096, precision="f16x3")
     with duogemm.torch.enabled():
         loss = model(x).sum()
         loss.backward()
@@ -19,9 +20,10 @@ from torch.utils.flop_counter import register_flop_formula
 from ._layout import fits, is_scalar, number, result_shape, words_to_numbers
 from ._library import ArgumentError
 from ._matmul import Level, Precision, learn, require_kind
-from ._torch import is_lazy, multiply, multiply_plain
+from ._prepared import prepare, takes
+from ._torch import is_lazy, is_plain, multiply, multiply_plain
 
-__all__ = ["enabled", "matmul"]
+__all__ = ["Linear", "enabled", "matmul"]
 
 # A compiler that looks into duogemm.matmul then finds nothing to import.
 learn(torch.Tensor, multiply)
@@ -184,6 +186,62 @@ def multiply_into(a, b, out, alpha, beta, precision, level):
     """out <- alpha * (a @ b) + beta * out, as an operator. Answers out."""
     _product_into(a, b, out, number("alpha", alpha), number("beta", beta), precision, level)
     return out
+
+
+class Linear(torch.nn.Linear):
+    """torch.nn.Linear that duogemm computes, with a result of the input's type.
+
+    Where no gradient is wanted, the terms of a weight on CUDA are made once and kept, in f16x3 as long as a weight of float32, in bf16x6
+    half as long again. They are made anew when the weight has changed, except through `weight.data`, of which PyTorch keeps no count:
+    call release() then. A CUDA graph keeps the terms that there are when it is captured, which takes a call before; a later call outside
+    of it brings them up to date.
+    """
+
+    def __init__(
+        self, in_features: int, out_features: int, bias: bool = True, device=None, dtype=None, *, precision: Precision = "f16x3"
+    ):
+        super().__init__(in_features, out_features, bias, device, dtype)
+        words_to_numbers(precision, "run_to_run")
+        self.precision = precision
+        self._prepared = None
+
+    def forward(self, input: torch.Tensor) -> torch.Tensor:
+        if self._is_plain(input):
+            prepared = prepare(self._prepared, self.weight, self.precision)
+            if prepared is not None:
+                self._prepared = prepared
+                rows = input.reshape(-1, self.in_features).contiguous()
+                product = prepared.multiply(rows, self.weight).view(*input.shape[:-1], self.out_features)
+                return self._finished(product, input)
+        rows = _as_blas_has_it(input) if input.dim() > 1 else input.contiguous()
+        return self._finished(matmul(rows, self.weight.mT, precision=self.precision), input)
+
+    def release(self):
+        """Gives the memory of the weight's terms back, until the next call. No CUDA graph may read them any more."""
+        self._prepared = None
+
+    @property
+    def prepared_bytes(self) -> int:
+        """How much of the device's memory the weight's terms take."""
+        return 0 if self._prepared is None else self._prepared.nbytes
+
+    def extra_repr(self) -> str:
+        return f"{super().extra_repr()}, precision={self.precision!r}"
+
+    def _is_plain(self, input):
+        """Whether terms may be kept for it: a weight that is there to stay, and nobody else who looks on."""
+        return (type(self.weight) is torch.nn.Parameter and is_plain(input, self.weight, None) and input.device == self.weight.device
+                and takes(input.dtype) and input.dim() > 0 and input.shape[-1] == self.in_features)
+
+    def _finished(self, product, input):
+        return (product if self.bias is None else product + self.bias).to(input.dtype)
+
+    def _apply(self, *arguments, **named):
+        self.release()  # the weight may go elsewhere
+        return super()._apply(*arguments, **named)
+
+    def __getstate__(self):
+        return {**self.__dict__, "_prepared": None}
 
 
 class enabled(TorchDispatchMode):

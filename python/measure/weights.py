@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
-"""Products of BF16 activations and FP32 weights into FP32: python/measure/narrow.py FILE.
+"""Products of activations and FP32 weights into FP32: python/measure/weights.py FILE.
 
-Beside duogemm.matmul stands what a user of PyTorch does today: the activations in FP32 and torch.mm, in FP32 and in TF32. Weights are
-K x N as torch.nn.Linear has them, transposed. Errors are the largest of 16 rows, in units of 2^-24 |a| |b|.
+Of BF16 activations: beside duogemm.matmul stands what a user of PyTorch does today, torch.mm of the activations in FP32, in FP32 and in
+TF32. Of few FP32 activations: a layer whose weights were prepared, duogemm.matmul and torch.mm. Weights are K x N as torch.nn.Linear has
+them, transposed. Errors are the largest of 16 rows, in units of 2^-24 |a| |b|.
 """
 
 import torch
 from record import Record, in_turns
 
-import duogemm
+import duogemm.torch
 
 ROUNDS = 15
 # (rows, columns, k): the router of a mixture of experts, layers, and squares.
+FEW_ROWS, SIDE = (1, 16, 64, 256, 1024), 4096
 SHAPES = [(64, 128, 6144), (1024, 128, 6144), (16384, 128, 6144), (4096, 4096, 4096), (8192, 8192, 8192)]
 
 
@@ -28,7 +30,7 @@ def in_tf32(call):
     return run
 
 
-def timed(call, stream=None):
+def timed(call):
     """The call and all that it starts, many at once, so that the host's time does not count."""
     torch.cuda.synchronize()
     graph = torch.cuda.CUDAGraph()
@@ -52,9 +54,16 @@ def units(product, a, b):
     return float(((product[rows].double() - exact).abs() / scale).max()) * 2**24
 
 
+def compare(record, case, contenders, flops):
+    samples = in_turns({name: timed(call) for name, call in contenders.items()}, ROUNDS)
+    for name, seconds in samples.items():
+        record.add(case, name, [each / 10 for each in seconds], flops)
+
+
 def main():
     torch.manual_seed(1)  # a number too small for a block of terms takes a tile to FP32, and a millisecond
-    record = Record("products of BF16 and FP32", torch.cuda.get_device_name(0), [torch])
+    torch.set_grad_enabled(False)
+    record = Record("products with weights", torch.cuda.get_device_name(0), [torch])
     for rows, columns, k in SHAPES:
         case = f"{rows} x {columns} x {k}"
         a = torch.randn(rows, k, device="cuda").bfloat16()
@@ -71,9 +80,16 @@ def main():
         }
         for name, call in contenders.items():
             print(f"{case}, {name}: error {units(call(), a, both if 'both' in name else weights):.2f}", flush=True)
-        samples = in_turns({name: timed(call) for name, call in contenders.items()}, ROUNDS)
-        for name, seconds in samples.items():
-            record.add(case, name, [each / 10 for each in seconds], 2 * rows * columns * k)
+        compare(record, case, contenders, 2 * rows * columns * k)
+    layer = duogemm.torch.Linear(SIDE, SIDE, bias=False, device="cuda")
+    for rows in FEW_ROWS:
+        a = torch.randn(rows, SIDE, device="cuda")
+        contenders = {
+            "torch.mm": lambda: torch.mm(a, layer.weight.T),
+            "duogemm, f16x3": lambda: duogemm.matmul(a, layer.weight.T, precision="f16x3"),
+            "duogemm.torch.Linear, prepared": lambda: layer(a),
+        }
+        compare(record, f"{rows} x {SIDE} x {SIDE}, FP32", contenders, 2 * rows * SIDE**2)
     record.write()
 
 

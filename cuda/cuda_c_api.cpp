@@ -6,7 +6,7 @@ using namespace duogemm;
 
 namespace {
 
-cuda::PreparedOperand operand_of(duogemm_operand which) {
+cuda::PreparedOperand operand_of(const duogemm_operand& which) {
   return value_of("which", which) == 1 ? cuda::PreparedOperand::b : cuda::PreparedOperand::a;
 }
 

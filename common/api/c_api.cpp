@@ -39,7 +39,7 @@ Sgemm from_c(const duogemm_problem* problem) {
   request.level = value_of("level", p.level) == 1 ? Reproducibility::everywhere : Reproducibility::run_to_run;
   request.precision = precisions[static_cast<std::size_t>(
       value_of("precision", p.precision, static_cast<int>(precisions.size()) - 1))];
-  const auto type_of = [](const char* name, duogemm_element_type type) {
+  const auto type_of = [](const char* name, const duogemm_element_type& type) {
     return element_types[static_cast<std::size_t>(
         value_of(name, type, static_cast<int>(element_types.size()) - 1))];
   };

@@ -83,12 +83,12 @@ TEST_F(ProgramOnADevice, SaysWhatIsWrong) {
        "general.*WRONG: M=19 N=19 K=19 .*, B transposed"},
       {"kernels/gemm/general.cl", "tidm + wm * RTSM < rows", "tidm + wm * RTSM <= rows", verify_general,
        "general.*WRONG: .*C\\[19\\] was overwritten"},
-      {"kernels/gemm/common.h", "(member) * (layout).stride", "(member) * (member) * (layout).stride",
+      {"kernels/gemm/element.h", "(member) * (layout).stride", "(member) * (member) * (layout).stride",
        verify_finish, "finish.*WRONG: .*a batch by strides: member 2"},
-      {"kernels/gemm/common.h", "(table)[member] >>", "((table)[member] + (member == 1)) >>", verify_finish,
+      {"kernels/gemm/element.h", "(table)[member] >>", "((table)[member] + (member == 1)) >>", verify_finish,
        "finish.*WRONG: .*a batch by offsets: member 1"},
-      {"kernels/gemm/finish.cl", "c_factor == 0.0f ? 0.0f : added", "c_factor * c[col * p.c.ld + row]",
-       verify_finish, "finish.*WRONG: .*nan"},
+      {"kernels/gemm/finish.cl", "c_factor == 0.0f ? 0.0f : added",
+       "c_factor * load_element(C, c + col * p.c.ld + row, type)", verify_finish, "finish.*WRONG: .*nan"},
   };
   for (const Mistake& mistake : mistakes) {
     use_kernels_with(mistake.file, mistake.right, mistake.wrong);

@@ -142,7 +142,7 @@ widen(__global float* Y, const MatrixLayout* y, const __global float* X, const _
       MEMBER_ELEMENT(X, narrow->x, x_table, member, type) + rows.first * (along_k ? narrow->x.ld : 1);
   const long y_first = y->offset + member * y->stride + rows.first * (along_k ? y->ld : 1);
 #pragma unroll 1
-  for (long first = item; first < size; first += AT_ONCE * WORK_ITEMS) {
+  for (long first = item; first < size; first += (long)AT_ONCE * WORK_ITEMS) {
     float values[AT_ONCE];
 #pragma unroll
     for (int i = 0; i < AT_ONCE; ++i) {

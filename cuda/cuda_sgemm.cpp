@@ -118,8 +118,8 @@ ColumnMajor with_epilogue(const Epilogue& epilogue, const Sgemm& request, BatchB
     p.addend_stride = epilogue.addend_stride;
   }
   p.activation = epilogue.activation;
-  if (epilogue.bias != nullptr && p.beta == 0.0f &&
-      p.c_type == ElementType::fp32) {  // the kernel that multiplies may add it
+  // The kernel that multiplies may add it, as an addend of FP32.
+  if (epilogue.bias != nullptr && p.beta == 0.0f && !is_narrow(p.c_type)) {
     p.beta = 1.0f;
     p.addend_apart = true;
     p.addend_stride = epilogue.bias_stride;
@@ -143,18 +143,13 @@ std::size_t workspace_bytes(CUstream stream, const Sgemm& request, BatchBy batch
 }
 
 // Kernels read whole elements: from another address they would end the context.
-void require_element(const char* name, const void* pointer, ElementType type = ElementType::fp32) {
-  if (reinterpret_cast<std::uintptr_t>(pointer) % bytes_of(type) != 0) {
-    reject(std::string(name) + " is not at a multiple of " + std::to_string(bytes_of(type)) + " bytes");
+void require_aligned(const char* name, const void* pointer, std::size_t bytes) {
+  if (reinterpret_cast<std::uintptr_t>(pointer) % bytes != 0) {
+    reject(std::string(name) + " is not at a multiple of " + std::to_string(bytes) + " bytes");
   }
 }
 
-void require_aligned(const char* name, const void* pointer) {
-  constexpr std::uintptr_t alignment = 256;
-  if (reinterpret_cast<std::uintptr_t>(pointer) % alignment != 0) {
-    reject(std::string(name) + " is not at a multiple of " + std::to_string(alignment) + " bytes");
-  }
-}
+constexpr std::size_t prepared_alignment = 256;
 
 void multiply(CUstream stream, const Sgemm& request, BatchBy batch_by, const void* a, const void* b,
               const void* c, const Epilogue& epilogue, const std::optional<Workspace>& workspace,
@@ -166,17 +161,17 @@ void multiply(CUstream stream, const Sgemm& request, BatchBy batch_by, const voi
   require_pointers(problem, a, b, c);
   const bool listed = batch_by == BatchBy::addresses;
   if (!listed) {
-    require_element("a", a, request.a_type);
-    require_element("b", b, request.b_type);
-    require_element("c", c, request.c_type);
+    require_aligned("a", a, bytes_of(request.a_type));
+    require_aligned("b", b, bytes_of(request.b_type));
+    require_aligned("c", c, bytes_of(request.c_type));
   }
   const Kept& kept = kept_for(context_of(stream));
-  require_element("the addend", epilogue.addend, request.c_type);
-  require_element("the bias", epilogue.bias);
-  require_element("alpha", epilogue.alpha);
-  require_element("beta", epilogue.beta);
-  require_aligned("the prepared A", prepared.a);
-  require_aligned("the prepared B", prepared.b);
+  require_aligned("the addend", epilogue.addend, bytes_of(request.c_type));
+  require_aligned("the bias", epilogue.bias, sizeof(float));
+  require_aligned("alpha", epilogue.alpha, sizeof(float));
+  require_aligned("beta", epilogue.beta, sizeof(float));
+  require_aligned("the prepared A", prepared.a, prepared_alignment);
+  require_aligned("the prepared B", prepared.b, prepared_alignment);
   std::array<std::unique_ptr<Buffer>, first_workspace> buffers;  // on the caller's memory
   PreparedPlan::Operands operands;
   const auto add = [&](Operand operand, const void* pointer) {
@@ -247,8 +242,8 @@ void prepare(CUstream_st* stream, const Sgemm& request, PreparedOperand which, c
     reject(matrix == nullptr ? "the matrix to prepare is null"
                              : "the memory of the prepared operand is null");
   }
-  require_element("the matrix to prepare", matrix, is_a ? request.a_type : request.b_type);
-  require_aligned("the memory of the prepared operand", to);
+  require_aligned("the matrix to prepare", matrix, bytes_of(is_a ? request.a_type : request.b_type));
+  require_aligned("the memory of the prepared operand", to, prepared_alignment);
   const auto from = borrow_memory(kept.context, matrix), terms = borrow_memory(kept.context, to);
   PreparedPlan::Operands operands;
   const auto slot = [](Operand operand) { return static_cast<std::size_t>(operand.slot); };

@@ -9,6 +9,7 @@
 #include "duogemm/sgemm.hpp"
 #include "host_memory/elements.h"
 #include "host_memory/host_call.h"
+#include "problem/element_type.h"
 #include "problem/problem.h"
 #include "runtime/call_recorder.h"
 #include "system/process.h"
@@ -77,20 +78,11 @@ class Context::Implementation {
       std::swap(operands.a, operands.b);
       std::swap(operands.a_list, operands.b_list);
     }
-    // C is complete once it has been rounded, where that is to be.
-    const bool tells_later = progress && problem.c_type != ElementType::fp32;
-    CallProgress last{};
-    const ProgressListener until_last = [&](const CallProgress& now) {
-      last = now;
-      if (now.fraction < 1.0) {
-        progress(now);
-      }
-    };
-    in_fp32(problem, operands, [&](const Problem& wide, const HostOperands& wide_operands) {
-      here().call->multiply(wide, wide_operands, tells_later ? until_last : progress);
-    });
-    if (tells_later) {
-      progress(last);
+    HostCall& call = *here().call;
+    if (is_narrow(problem.a_type) || is_narrow(problem.b_type) || is_narrow(problem.c_type)) {
+      multiply_narrow(call, problem, operands, progress);
+    } else {
+      call.multiply(problem, operands, progress);
     }
     record_call(request, CallMemory::host,
                 batch_by == BatchBy::strides ? CallBatch::strides : CallBatch::lists);

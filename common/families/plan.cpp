@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <span>
 
 #include "families/kernel_parts.h"
 #include "problem/problem.h"
@@ -69,14 +70,15 @@ const Variant& pack_program(bool transposed_0, bool transposed_1) {
 }
 
 // One launch for one or two copies; where there is one, the other is it again, with no work-groups.
-void add_pack(Plan& plan, const OperandCopy& one, const OperandCopy* other, const DeviceInfo& device) {
-  const OperandCopy& second = other == nullptr ? one : *other;
+void add_pack(Plan& plan, std::span<const OperandCopy> copies, const DeviceInfo& device) {
+  const OperandCopy& one = copies.front();
+  const OperandCopy& second = copies.back();
   const Variant& kernel = pack_program(one.transposed, second.transposed);
   const auto groups = [&](const OperandCopy& copy) {
     return kernel.spec->geometry(copy.to.layout.ld, copy.cols, kernel.tunables);
   };
   Geometry geometry = groups(one);
-  if (other != nullptr) {
+  if (copies.size() > 1) {
     geometry.groups[0] += groups(second).groups[0];
   }
   const auto operand = [](const OperandCopy& copy) {
@@ -140,13 +142,15 @@ class Builder {
     add_copies(plan_, copies, device_);
   }
 
-  // A batch that shares an operand shares the copy.
   OperandCopy copy(const char* what, const StepMatrix& from, bool transposed, std::int64_t rows,
                    const StepMatrix& to) {
-    const std::int64_t count = from.layout.stride == 0 ? 1 : problem_.batch;
-    const std::int64_t elements = count_elements(what, {count, to.layout.ld, problem_.k});
-    return {from, ElementType::fp32, add_workspace(plan_, elements, to.layout), transposed, rows, problem_.k,
-            count};
+    return {from,
+            ElementType::fp32,
+            add_workspace_for_copies(plan_, what, to.layout, problem_.k, problem_.batch),
+            transposed,
+            rows,
+            problem_.k,
+            copies_of(to.layout, problem_.batch)};
   }
 
   void multiply(std::int64_t length, std::int64_t splits, bool in_workspace) {
@@ -359,11 +363,11 @@ void add_step(Plan& plan, const Variant& kernel, const Geometry& geometry,
 // would have none to copy.
 void add_copies(Plan& plan, const std::vector<OperandCopy>& copies, const DeviceInfo& device) {
   if (copies.size() == 2 && copies[0].count == copies[1].count) {
-    add_pack(plan, copies[0], &copies[1], device);
+    add_pack(plan, copies, device);
     return;
   }
   for (const OperandCopy& copy : copies) {
-    add_pack(plan, copy, nullptr, device);
+    add_pack(plan, {&copy, 1}, device);
   }
 }
 
@@ -371,6 +375,15 @@ StepMatrix add_workspace(Plan& plan, std::int64_t elements, const MatrixLayout& 
   const Operand operand{first_workspace + static_cast<int>(plan.workspace_bytes.size())};
   plan.workspace_bytes.push_back(sizeof(float) * static_cast<std::size_t>(elements));
   return {operand, operand_none, layout};
+}
+
+std::int64_t copies_of(const MatrixLayout& layout, std::int64_t batch) {
+  return layout.stride == 0 ? 1 : batch;
+}
+
+StepMatrix add_workspace_for_copies(Plan& plan, const char* what, const MatrixLayout& layout,
+                                    std::int64_t cols, std::int64_t batch) {
+  return add_workspace(plan, count_elements(what, {copies_of(layout, batch), layout.ld, cols}), layout);
 }
 
 Plan Family::lower(const Schedule& schedule, const Problem& problem, const DeviceInfo& device) const {

@@ -251,6 +251,12 @@ void add_copies(Plan& plan, const std::vector<OperandCopy>& copies, const Device
 // A workspace of that many elements.
 StepMatrix add_workspace(Plan& plan, std::int64_t elements, const MatrixLayout& layout);
 
+// How many copies of an operand there are, laid out so: one for each member of the batch, or one that all
+// share. And a workspace for them, of `cols` columns each.
+std::int64_t copies_of(const MatrixLayout& layout, std::int64_t batch);
+StepMatrix add_workspace_for_copies(Plan& plan, const char* what, const MatrixLayout& layout,
+                                    std::int64_t cols, std::int64_t batch);
+
 // A kernel that no problem's storage fixes anything of, with these tunables. Throws as resolve() does.
 const Variant& program(std::string_view kernel, const Tunables& set = {});
 

@@ -183,19 +183,16 @@ Problem packed(const Problem& problem, bool pack_a, bool pack_b) {
 }
 
 Problem widened(const Problem& problem) {
-  const auto layout = [](const char* what, bool kept, std::int64_t rows, std::int64_t cols, std::int64_t& ld,
-                         std::int64_t& stride) {
-    ld = packed_ld(rows);
-    stride = kept ? count_elements(what, {ld, cols}) : 0;
-  };
   Problem p = problem;
-  const bool strided = p.batch_by == BatchBy::strides;
+  const bool may_share = p.batch_by == BatchBy::strides;
   if (is_narrow(p.a_type)) {
-    layout("A in FP32", !strided || p.a_stride != 0, p.a_rows(), p.a_cols(), p.lda, p.a_stride);
+    p.lda = packed_ld(p.a_rows());
+    p.a_stride = may_share && p.a_stride == 0 ? 0 : count_elements("A in FP32", {p.lda, p.a_cols()});
     p.a_aligned = p.a_padded = true;
   }
   if (is_narrow(p.b_type)) {
-    layout("B in FP32", !strided || p.b_stride != 0, p.b_rows(), p.b_cols(), p.ldb, p.b_stride);
+    p.ldb = packed_ld(p.b_rows());
+    p.b_stride = may_share && p.b_stride == 0 ? 0 : count_elements("B in FP32", {p.ldb, p.b_cols()});
     p.b_aligned = p.b_padded = true;
   }
   return p;

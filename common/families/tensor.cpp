@@ -231,12 +231,9 @@ class Steps {
 
   // Where the fix-up may copy an operand of 16-bit elements to.
   Operand add_wide(const StepMatrix& wide, ElementType type, std::int64_t cols) {
-    if (!is_narrow(type)) {
-      return operand_none;
-    }
-    const std::int64_t count = wide.layout.stride == 0 ? 1 : p_.batch;
-    const std::int64_t elements = count_elements("an operand in FP32", {count, wide.layout.ld, cols});
-    return add_workspace(plan_, elements, wide.layout).operand;
+    return is_narrow(type)
+               ? add_workspace_for_copies(plan_, "an operand in FP32", wide.layout, cols, p_.batch).operand
+               : operand_none;
   }
 
   const Variant& kernel_;
@@ -454,13 +451,17 @@ std::size_t prepared_bytes(const Problem& problem) {
   return sizeof(float) * static_cast<std::size_t>(prepared_terms(problem).elements());
 }
 
-Plan plan_preparation(const Problem& p, const DeviceInfo& device) {
+void require_tensor_kernels(const DeviceInfo& device) {
   if (tensor_kernels_for(device).empty()) {
     const KernelSpec& least_demanding = find_kernel("tensor_mma");
     throw Error(Status::unsupported,
                 "tensor cores, which an operand is prepared for, of " +
                     unsupported_reason(least_demanding, resolve(least_demanding, {}), device).value());
   }
+}
+
+Plan plan_preparation(const Problem& p, const DeviceInfo& device) {
+  require_tensor_kernels(device);
   Plan plan;
   const OperandTerms terms = prepared_terms(p);
   if (terms.size > 0) {

@@ -31,8 +31,11 @@ OperandTerms terms_of_b(const Tunables& tensor, const Problem& problem);
 // out_of_memory as count_elements() does.
 Plan plan_preparation(const Problem& problem, const DeviceInfo& device);
 
-// How long that memory is.
+// How long that memory is. Throws as plan_preparation() does, but does not know the device.
 std::size_t prepared_bytes(const Problem& problem);
+
+// Throws unsupported where the device has no tensor cores that an operand could be prepared for.
+void require_tensor_kernels(const DeviceInfo& device);
 
 // The workspace in which splits of k meet has a counter for each tile, and then all sums. One split needs
 // none.

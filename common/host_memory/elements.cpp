@@ -105,15 +105,23 @@ std::unique_ptr<InFp32> copy_of(const Given& given, bool is_wanted) {
   }
 }
 
+// Has the product read or write the copy, if there is one, in place of the caller's matrices.
+template <typename First, typename List>
+void replace(const std::unique_ptr<InFp32>& copy, First& first, List& list, std::int64_t& ld,
+             std::int64_t& stride) {
+  if (copy != nullptr) {
+    first = copy->first();
+    list = copy->list();
+    ld = copy->ld();
+    stride = stride == 0 ? 0 : copy->stride();
+  }
+}
+
 }  // namespace
 
-void in_fp32(const Problem& problem, const HostOperands& operands,
-             const std::function<void(const Problem&, const HostOperands&)>& multiply) {
+void multiply_narrow(HostCall& call, const Problem& problem, const HostOperands& operands,
+                     const ProgressListener& progress) {
   const Problem& p = problem;
-  if (!is_narrow(p.a_type) && !is_narrow(p.b_type) && !is_narrow(p.c_type)) {
-    multiply(problem, operands);
-    return;
-  }
   const bool listed = p.batch_by == BatchBy::addresses;
   const auto count = [&](std::int64_t stride) { return listed || stride != 0 ? p.batch : 1; };
   const auto a = copy_of(
@@ -126,32 +134,29 @@ void in_fp32(const Problem& problem, const HostOperands& operands,
   Problem wide = problem;
   wide.a_type = wide.b_type = wide.c_type = ElementType::fp32;
   HostOperands own = operands;
-  if (a != nullptr) {
-    a->read();
-    own.a = a->first();
-    own.a_list = a->list();
-    wide.lda = a->ld();
-    wide.a_stride = p.a_stride == 0 ? 0 : a->stride();
-  }
-  if (b != nullptr) {
-    b->read();
-    own.b = b->first();
-    own.b_list = b->list();
-    wide.ldb = b->ld();
-    wide.b_stride = p.b_stride == 0 ? 0 : b->stride();
-  }
-  if (c != nullptr) {
-    if (p.beta != 0.0f) {
-      c->read();
+  replace(a, own.a, own.a_list, wide.lda, wide.a_stride);
+  replace(b, own.b, own.b_list, wide.ldb, wide.b_stride);
+  replace(c, own.c, own.c_list, wide.ldc, wide.c_stride);
+  for (const auto* read : {&a, &b, &c}) {
+    if (*read != nullptr && (read != &c || p.beta != 0.0f)) {
+      (*read)->read();
     }
-    own.c = c->first();
-    own.c_list = c->list();
-    wide.ldc = c->ld();
-    wide.c_stride = c->stride();
   }
-  multiply(wide, own);
-  if (c != nullptr) {
-    c->write();
+  if (c == nullptr) {
+    call.multiply(wide, own, progress);
+    return;
+  }
+  CallProgress last{};  // which is told once the result is rounded
+  const ProgressListener until_last = [&](const CallProgress& now) {
+    last = now;
+    if (now.fraction < 1.0) {
+      progress(now);
+    }
+  };
+  call.multiply(wide, own, progress ? until_last : progress);
+  c->write();
+  if (progress) {
+    progress(last);
   }
 }
 

@@ -220,10 +220,10 @@ Plan lower_widened(const Schedule& schedule, const Problem& problem, const Devic
   std::vector<OperandCopy> copies;
   const auto copy = [&](ElementType type, const StepMatrix& from, const StepMatrix& to, bool transposed,
                         std::int64_t rows, std::int64_t cols) {
-    const std::int64_t count = to.layout.stride == 0 ? 1 : problem.batch;
-    const std::int64_t elements = count_elements("an operand in FP32", {count, to.layout.ld, cols});
-    copies.push_back({from, type, add_workspace(plan, elements, to.layout), transposed, rows, cols, count});
-    redirect(steps, from.operand, from.table, copies.back().to.operand);
+    const StepMatrix copied =
+        add_workspace_for_copies(plan, "an operand in FP32", to.layout, cols, problem.batch);
+    copies.push_back({from, type, copied, transposed, rows, cols, copies_of(to.layout, problem.batch)});
+    redirect(steps, from.operand, from.table, copied.operand);
   };
   if (narrow_a) {
     copy(problem.a_type, matrix_a(problem), matrix_a(wide), problem.a_op != wide.a_op, wide.a_rows(),

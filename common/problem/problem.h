@@ -9,6 +9,7 @@
 
 #include "duogemm/error.h"
 #include "duogemm/sgemm.hpp"
+#include "problem/element_type.h"
 #include "problem/rounding.h"
 
 namespace duogemm {
@@ -55,7 +56,7 @@ struct Problem : Sgemm {
   // A step follows that makes C of the sum.
   bool finishes() const { return bias || activation != Activation::none || keeps_sum(); }
   // That step gets the sum in a workspace, without the factors: they are not known yet, or C has fewer bits.
-  bool keeps_sum() const { return device_scalars || c_type != ElementType::fp32; }
+  bool keeps_sum() const { return device_scalars || is_narrow(c_type); }
   bool is_empty() const {
     return m == 0 || n == 0 || batch == 0 || (!multiplies() && beta == 1.0f && !addend_apart && !finishes());
   }

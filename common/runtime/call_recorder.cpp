@@ -63,9 +63,9 @@ Json describe(const Sgemm& call, CallMemory memory, CallBatch batch) {
   add(call.layout == Layout::row_major, "layout", "row_major");
   add(call.level == Reproducibility::everywhere, "level", "everywhere");
   add(call.precision != Precision::fp32, "precision", to_text(call.precision));
-  add(call.a_type != ElementType::fp32, "a_type", to_text(call.a_type));
-  add(call.b_type != ElementType::fp32, "b_type", to_text(call.b_type));
-  add(call.c_type != ElementType::fp32, "c_type", to_text(call.c_type));
+  add(is_narrow(call.a_type), "a_type", to_text(call.a_type));
+  add(is_narrow(call.b_type), "b_type", to_text(call.b_type));
+  add(is_narrow(call.c_type), "c_type", to_text(call.c_type));
   add(true, "memory", memory == CallMemory::host ? "host" : "device");
   return found;
 }

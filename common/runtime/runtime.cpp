@@ -241,7 +241,7 @@ void Runtime::enqueue_preparation(const Problem& problem, Queue& queue,
 
 std::size_t Runtime::prepared_bytes(const Problem& problem) {
   require_tensor_cores();
-  plan_preparation(problem, device_->info());  // which may be refused
+  require_tensor_kernels(device_->info());
   return duogemm::prepared_bytes(problem);
 }
 

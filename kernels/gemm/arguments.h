@@ -51,7 +51,7 @@ typedef struct {
 } ReduceArguments;
 
 // An operand to copy: Y becomes X or its transpose, which has `rows` rows and `cols` columns, for each of
-// `copies` members. X's elements are of that type (see element.h), and Y's are FP32.
+// `copies` members. X's elements are of that type, as sgemm.hpp numbers them, and Y's are FP32.
 typedef struct {
   Int64 rows, cols;
   MatrixLayout x, y;
@@ -68,7 +68,7 @@ typedef struct {
   MatrixLayout t, c, d;
   Int64 bias_offset;
   Int64 bias_stride;
-  Int64 function;  // 0: none, 1: ReLU, 2: GELU, 3: GELU by erf, 4: SiLU
+  Int64 function;  // as sgemm.hpp numbers activations
   Int64 type;      // of C and D
   Int64 batch;
   float alpha, beta;

@@ -90,7 +90,7 @@ def refuse_elements(name, dtype):
 
 
 def elements_of(a, b, out):
-    """What the elements of three arrays with NumPy's types are, in words: those of an `out` that there is not are float32."""
+    """What the elements of three arrays with NumPy's types are, in words. Without an `out`, its are float32."""
     for name, array in named(a, b, out).items():
         if array.dtype.name not in ELEMENTS or not array.dtype.isnative:
             refuse_elements(name, array.dtype)
@@ -122,8 +122,8 @@ def matmul(
         Both of one kind. NumPy's arrays are multiplied on the default device (DUOGEMM_DEVICE, or the best there is), and the result
         is there on return. Arrays of pyopencl, CuPy, PyTorch and JAX are multiplied where they are, on their queue or current
         stream, like any other operation on them. Arrays with more than two dimensions are batches, whose leading dimensions are
-        broadcast. Views are taken as they are where BLAS can: rows or columns must be contiguous. Elements are of float32, bfloat16
-        or float16, of each as it may be.
+        broadcast. Views are taken as they are where BLAS can: rows or columns must be contiguous. Each may have elements of
+        float32, bfloat16 or float16.
     out : array, optional
         Where the result goes; it may not overlap a or b. With beta 0 it is not read. By default the result is a new array of float32.
         Elements of 16 bits are rounded once.

@@ -6,23 +6,15 @@ import torch
 
 from ._layout import call_on_device
 from ._library import ELEMENTS, PRECISIONS, DeviceError, Problem, cuda_prepare, cuda_prepared_bytes, cuda_sgemm_prepared
-from ._torch import on_device
+from ._torch import ELEMENTS_OF, on_device
 
-_WORDS = {torch.float32: "float32", torch.bfloat16: "bfloat16", torch.float16: "float16"}
 _ROW_MAJOR, _TRANSPOSED, _B = 1, 1, 1  # duogemm_layout, duogemm_transpose, duogemm_operand
-
-
 _without_tensor_cores = set()  # devices, by their numbers
-
-
-def takes(kind):
-    """Whether the library multiplies elements of this type of PyTorch's."""
-    return kind in _WORDS
 
 
 def _can_prepare(weight, precision):
     """Whether the library may split it: on CUDA, by rows, with a count of its changes."""
-    return (cuda_prepare is not None and precision != "fp32" and weight.is_cuda and takes(weight.dtype) and weight.is_contiguous()
+    return (cuda_prepare is not None and precision != "fp32" and weight.is_cuda and weight.dtype in ELEMENTS_OF and weight.is_contiguous()
             and weight.numel() > 0 and not weight.is_inference() and weight.get_device() not in _without_tensor_cores)
 
 
@@ -72,7 +64,7 @@ class PreparedWeight:
         problem = Problem(layout=_ROW_MAJOR, b_op=_TRANSPOSED, m=count, n=outputs, k=inputs, alpha=1, batch=1)
         problem.lda, problem.ldb, problem.ldc = inputs, inputs, outputs
         problem.precision = PRECISIONS[self._precision]
-        problem.a_type, problem.b_type = ELEMENTS[_WORDS[rows_type]], ELEMENTS[_WORDS[weight.dtype]]
+        problem.a_type, problem.b_type = ELEMENTS[ELEMENTS_OF[rows_type]], ELEMENTS[ELEMENTS_OF[weight.dtype]]
         return problem
 
     @staticmethod

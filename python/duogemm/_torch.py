@@ -11,7 +11,7 @@ from ._library import ArgumentError, ArrayTypeError, calls, cuda_sgemm
 from ._matmul import learn_quick, matmul, matmul_in_python, named, refuse_elements, require_kind
 
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
-_ELEMENTS = {torch.float32: "float32", torch.bfloat16: "bfloat16", torch.float16: "float16"}
+ELEMENTS_OF = {torch.float32: "float32", torch.bfloat16: "bfloat16", torch.float16: "float16"}
 _is_compiling = torch.compiler.is_dynamo_compiling
 # Each answers something that is true while a part of PyTorch wants to see all operations: modes, transforms of torch.func, a tracer.
 _OBSERVERS = (
@@ -88,7 +88,7 @@ def _multiply_in_python(a, b, out, alpha, beta, precision, level):
     require_kind(torch.Tensor, **tensors)
     device = a.device
     for name, tensor in tensors.items():
-        if tensor.dtype not in _ELEMENTS:
+        if tensor.dtype not in ELEMENTS_OF:
             refuse_elements(name, tensor.dtype)
         if tensor.layout is not torch.strided or tensor.is_nested:
             raise ArrayTypeError(f"{name} is {'nested' if tensor.is_nested else tensor.layout}; it must be dense")
@@ -100,7 +100,7 @@ def _multiply_in_python(a, b, out, alpha, beta, precision, level):
         require_cuda()
     number = a.get_device()
     layout = None if out is None else (out.shape, out.stride())
-    elements = _ELEMENTS[a.dtype], _ELEMENTS[b.dtype], "float32" if out is None else _ELEMENTS[out.dtype]
+    elements = ELEMENTS_OF[a.dtype], ELEMENTS_OF[b.dtype], "float32" if out is None else ELEMENTS_OF[out.dtype]
     call = call_for(a.shape, a.stride(), b.shape, b.stride(), layout, elements, False, alpha, beta, precision, level)
     result = a.new_empty(call.shape, dtype=torch.float32) if out is None else out
     try:

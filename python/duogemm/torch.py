@@ -20,8 +20,8 @@ from torch.utils.flop_counter import register_flop_formula
 from ._layout import fits, is_scalar, number, result_shape, words_to_numbers
 from ._library import ArgumentError
 from ._matmul import Level, Precision, learn, require_kind
-from ._prepared import prepare, takes
-from ._torch import is_lazy, is_plain, multiply, multiply_plain
+from ._prepared import prepare
+from ._torch import ELEMENTS_OF, is_lazy, is_plain, multiply, multiply_plain
 
 __all__ = ["Linear", "enabled", "matmul"]
 
@@ -231,7 +231,7 @@ class Linear(torch.nn.Linear):
     def _is_plain(self, input):
         """Whether terms may be kept for it: a weight that is there to stay, and nobody else who looks on."""
         return (type(self.weight) is torch.nn.Parameter and is_plain(input, self.weight, None) and input.device == self.weight.device
-                and takes(input.dtype) and input.dim() > 0 and input.shape[-1] == self.in_features)
+                and input.dtype in ELEMENTS_OF and input.dim() > 0 and input.shape[-1] == self.in_features)
 
     def _finished(self, product, input):
         return (product if self.bias is None else product + self.bias).to(input.dtype)

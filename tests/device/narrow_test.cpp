@@ -83,6 +83,18 @@ TEST_P(NarrowOnHost, ConvertsEveryElement) {
   });
 }
 
+TEST_P(NarrowOnHost, IsDoneOnceTheResultIsRounded) {
+  const std::vector<float> ones(count, 1.0f);
+  std::vector<std::uint16_t> found(count);
+  bool done = false;
+  context_->sgemm(column(ElementType::fp32, ElementType::bf16), ones.data(), ones.data(), found.data(),
+                  [&](const CallProgress& now) {
+                    EXPECT_EQ(found.back(), now.fraction == 1.0 ? nearest_bits(1.0f, ElementType::bf16) : 0);
+                    done = done || now.fraction == 1.0;
+                  });
+  EXPECT_TRUE(done);
+}
+
 class NarrowOnDevice : public DeviceTest {};
 
 TEST_P(NarrowOnDevice, ConvertsEveryElement) {

@@ -244,7 +244,6 @@ TEST(Runtime, MultipliesOnceToGetReady) {
   EXPECT_NE(faults.launched.front().queue, queue.state().handle);
 }
 
-// A driver that knows a kernel's limit only once it is compiled.
 TEST(Runtime, PreparesAnOperandWithOneLaunchAndNoMemory) {
   Faults faults{.idle = true};
   Runtime runtime(std::make_unique<FakeDevice>(faults, h100()), DiskCache({}));
@@ -265,6 +264,7 @@ TEST(Runtime, PreparesAnOperandWithOneLaunchAndNoMemory) {
   EXPECT_EQ(faults.allocations, allocations);
 }
 
+// A driver that knows a kernel's limit only once it is compiled.
 TEST(Planning, GoesOnWithSmallerWorkGroupsWhereAKernelHasNoRoom) {
   Faults faults;
   auto device = std::make_unique<FakeDevice>(faults, large_gpu());

@@ -349,7 +349,8 @@ void add_plan_command(Program& program) {
       program, "plan", "Show which kernels the library would run for a multiplication, and why", run);
   flags.device.add_to(command);
   flags.problem.add_to(command);
-  const auto add_type = [&command = command](const std::string& name, ElementType& type) {
+  const auto add_type = [&command = command](const std::string& name, const std::string& operand,
+                                             ElementType& type) {
     std::vector<std::string> words;
     std::ranges::transform(element_types, std::back_inserter(words),
                            [](ElementType each) { return to_text(each); });
@@ -359,11 +360,11 @@ void add_plan_command(Program& program) {
             [&type, words](const std::string& word) {
               type = element_types[static_cast<std::size_t>(std::ranges::find(words, word) - words.begin())];
             },
-            "What the elements of A or B are stored in. Default: fp32")
+            "What the elements of " + operand + " are stored in. Default: fp32")
         ->check(CLI::IsMember(words));
   };
-  add_type("--a-type", flags.a_type);
-  add_type("--b-type", flags.b_type);
+  add_type("--a-type", "A", flags.a_type);
+  add_type("--b-type", "B", flags.b_type);
   command.add_option("--force", flags.force, "Another schedule, such as pipelined:TSM=64,TSN=64,slices=2");
   command.add_option("--top", flags.top,
                      "Also list this many schedules, the fastest by prediction first, and why other kernels "

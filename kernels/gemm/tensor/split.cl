@@ -8,7 +8,7 @@
 // The matrix X has `rows` rows (m of A, n of B) and `depth` columns (k), of which neighbours stand row_step
 // and k_step apart: one of the two is 1. What lies beyond them is zero. The first work-groups have operand 0,
 // the others operand 1; one has one block. Those in the second dimension walk over the members of the batch.
-// Values of 16 bits are one term each, where a term has as many bits: the kernels that multiply know.
+// The host says how many terms the values of each operand have: one, where a term holds 16-bit values.
 //
 // device: compute_capability 80, starts_early
 

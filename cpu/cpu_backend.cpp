@@ -171,7 +171,7 @@ DeviceInfo describe(const CpuPrograms& programs, std::size_t threads) {
   // Where the system does not tell: what every processor with AVX2 has.
   info.core_cache_bytes = cache(2, std::size_t{256} << 10);
   info.cache_bytes = cache(3, info.core_cache_bytes);
-  info.local_bytes = info.dynamic_local_bytes = std::size_t{2} << 20;
+  info.local_bytes = info.dynamic_local_bytes = std::size_t{3} << 20;
   info.max_work_group = 1024;
   info.slice_alignment = 64;
   info.max_groups.fill(std::numeric_limits<std::uint32_t>::max());

@@ -155,21 +155,18 @@ bool by_rows(const Problem& p, const Tunables& tunables) {
 }
 
 // A problem is better computed from the operands as they stand where they are used so few times that copying
-// them takes longer. Measured on two AVX-512 cores (Zen 4) with the operands in the host's memory,
-// `cpu_panels` versus `cpu_direct`: 1.5 to 2.7 times as fast where rows of B beyond the cache are far apart
-// (1221 x 994 x 1298 NT, 16 x 2048 x 2048 NT).
-// On one of Granite Rapids: 0.7 times for 2000 x 12 x 300, 0.95 for 64 x 1209 x 1192, 2.2 for 4000 x 30 x
-// 2000. Columns of A that are whole pages apart compete for the same few lines of the
-// first cache, because a page is as long as one of its ways. Packed, 40 random updates of rank 16 to 256
-// within a matrix of 2048 rows took 0.90 of the time on one core and 0.88 on two (Zen 5, AVX-512), and those
-// of an LU factorisation 0.94 and 0.92.
+// them takes longer. Measured with the operands in the host's memory, `cpu_panels` versus `cpu_direct`: 1.5
+// to 2.7 times as fast where rows of B beyond the cache are far apart (1221 x 994 x 1298 NT, Zen 4 with
+// AVX-512), 2.2 times for 4000 x 30 x 2000 (Granite Rapids). Columns of A that are whole pages apart compete
+// for the same few lines of the first cache, because a page is as long as one of its ways. Packed, 40 random
+// updates of rank 16 to 256 within a matrix of 2048 rows took 0.90 of the time on one core and 0.88 on two
+// (Zen 5, AVX-512), and those of an LU factorisation 0.94 and 0.92.
 bool reads_in_place(const Problem& problem, const DeviceInfo& device, const Tunables& registers) {
   constexpr std::int64_t narrow = 4;
   if (problem.a_op == Transpose::yes) {
     return problem.n <= narrow;
   }
   const std::int64_t rows = registers.at("VECTORS") * registers.at("WIDTH");
-  const std::int64_t cols = registers.at("COLS");
   const auto cached = static_cast<std::int64_t>(cached_floats(device));
   constexpr std::int64_t far_apart = 256;  // columns between two elements of a row of B as stored
   if (problem.b_op == Transpose::yes && problem.n >= far_apart && 2 * problem.n * problem.k > 3 * cached) {
@@ -183,8 +180,11 @@ bool reads_in_place(const Problem& problem, const DeviceInfo& device, const Tuna
   if (problem.m > 2 * rows && problem.lda % page == 0) {
     return false;
   }
-  // A is read again for other columns of C, from the second cache.
-  return (problem.m <= 2 * rows || problem.n <= 4 * cols) && problem.m * problem.k <= cached;
+  // A tile of A is read again for other columns of C, from the second cache. 170 problems of 8 to 3000 took
+  // 0.96 of the time that they took with a limit of 1 and few rows or columns (Zen 4, AVX-512), and would
+  // take another 0.98 if each had the faster of the two.
+  constexpr std::int64_t caches = 4;
+  return problem.m * problem.k <= caches * cached;
 }
 
 // --- Which kernel, without any measurement ---------------------------------------------------------------
@@ -372,22 +372,18 @@ class Panels : public Cpu {
   Multiples tile(const Tunables& t) const override { return rectangular_multiples(t); }
 
  private:
-  // Where one stretch has all k, no sums are kept, and what is packed has room for more rows and columns.
-  // With few columns and an A that is not transposed, stretches are shorter in favour of rows: what is read
-  // of a column of A, and then is seldom used, is some kilobytes in a row.
+  // Where one stretch has all k, no sums are kept, which else need room for every row and column, and what is
+  // packed of B has room for more columns.
   LargestTile largest_tile(const Problem& p, const Tunables& t, const DeviceInfo&) const override {
-    CpuTile most{t.at("TSM"), t.at("TSN")};
-    const std::int64_t tsk = t.at("TSK"), cols = t.at("COLS"), width = t.at("WIDTH");
-    if (t.at("COPY_A") == 0) {
-      most.m = most.m * most.n / std::min(round_up(p.n, cols), most.n) / width * width;
-    } else if (p.k <= tsk) {
+    const std::int64_t tsk = t.at("TSK"), tsn = t.at("TSN"), cols = t.at("COLS"), width = t.at("WIDTH");
+    if (t.at("COPY_A") == 1 && p.k <= tsk) {
       const auto block = [&](std::int64_t k) { return cols * k + std::int64_t{gap_after_b_panel}; };
-      most.m = most.m * tsk / p.k / width * width;
-      most.n = t.at("TRANS_B") == 0 ? any_length : most.n / cols * block(tsk) / block(p.k) * cols;
-    } else if (p.a_op == Transpose::no) {
-      most.m *= std::max<std::int64_t>(most.n / 4 / round_up(p.n, cols), 1);
+      return {{any_length, t.at("TRANS_B") == 0 ? any_length : tsn / cols * block(tsk) / block(p.k) * cols},
+              width,
+              true};
     }
-    return {most, width, true};
+    const std::int64_t sums = std::int64_t{t.at("SHARES")} * t.at("TSM") * tsn;
+    return {{sums / std::min(round_up(p.n, cols), tsn) / width * width, tsn}, width, true};
   }
   // On a Zen 3 core, an A that is read where it stands takes 0.85 of the time for 3000 x 24 x 1000, 0.92 for
   // 600 x 24 x 600, 0.23 for 3231 x 2 x 1730, and 1.12 for 100 x 32 x 2000.
@@ -408,7 +404,7 @@ KernelSpec cpu_panels() {
     const std::size_t gaps = (at(t, "TSN") / at(t, "COLS") + at(t, "COLS")) * gap_after_b_panel;
     const std::size_t a_panels = at(t, "COPY_A") * at(t, "TSM") * at(t, "TSK");
     const std::size_t b_panels = at(t, "TRANS_B") * (at(t, "TSN") * at(t, "TSK") + gaps);
-    return sizeof(float) * (a_panels + at(t, "TSM") * at(t, "TSN") + b_panels);
+    return sizeof(float) * (a_panels + at(t, "SHARES") * at(t, "TSM") * at(t, "TSN") + b_panels);
   };
   spec.rules = {
       multiple_of("TSM", "WIDTH"),

@@ -17,6 +17,7 @@
 #include "families/cpu.h"
 #include "files.h"
 #include "plan/lower.h"
+#include "problem/rounding.h"
 #include "refusal.h"
 #include "runtime/runtime.h"
 #include "system/cores.h"
@@ -85,6 +86,19 @@ TEST_P(CpuDevice, ComputesTheOwedBitsOfLongSums) {
     check(problem_with_gaps(1, 40, 2000, ops, 0.0f));
     check(problem_with_gaps(400, 9, 1300, ops, 0.5f));  // more rows than a tile of many columns has
   }
+}
+
+// Tiles of several shares, whose sums are kept between stretches, and one of more rows than there is room for
+// sums: a single stretch has all k. Columns of A that are whole pages apart are packed.
+TEST_P(CpuDevice, PacksATileInShares) {
+  const DeviceInfo& info = runtime_->device().info();
+  const Tunables blocks = cpu_blocks(info, cpu_registers(info, {}));
+  const std::int64_t stretch = blocks.at("TSK");
+  check(problem_with_gaps(1021, 45, stretch + 18, 0, 0.5f));
+  check(problem_with_gaps(1021, 140, stretch + 18, 2, 0.5f));
+  constexpr std::int64_t columns = 30;
+  const std::int64_t room = std::int64_t{blocks.at("SHARES")} * blocks.at("TSM") * blocks.at("TSN");
+  check(problem_with_gaps(round_up(room / columns, 1024) + 1021, columns, stretch, 0, 0.5f));
 }
 
 // As many work-groups as several take at once, of which the last are fewer.

@@ -82,9 +82,8 @@ TEST(CpuTiles, HaveMoreRowsWhereColumnsAreFew) {
   const auto groups = [](std::int64_t n, const char* ops) {
     return only_step(problem_of(6000, n, 6000, ops), cpu(16, 1)).geometry.groups[0];
   };
-  EXPECT_LT(2 * groups(10, "NN"), groups(30, "NN"));
   EXPECT_LT(2 * groups(30, "NN"), groups(100, "NN"));
-  EXPECT_EQ(groups(40, "TN"), groups(100, "TN"));
+  EXPECT_LT(groups(40, "TN"), groups(100, "TN"));
 }
 
 TEST(CpuTiles, AreSeveralForEveryCoreWhereNothingIsPacked) {
@@ -98,8 +97,8 @@ TEST(CpuTiles, AreSeveralForEveryCoreWhereNothingIsPacked) {
 }
 
 TEST(CpuPlan, PacksWhatIsReadManyTimes) {
-  EXPECT_EQ(kernel_for(Problem::packed(512, 512, 512)), "cpu_panels");
-  EXPECT_EQ(kernel_for(Problem::packed(512, 512, 16)), "cpu_panels");
+  EXPECT_EQ(kernel_for(Problem::packed(500, 500, 500)), "cpu_direct");
+  EXPECT_EQ(kernel_for(Problem::packed(2000, 2000, 2000)), "cpu_panels");
   EXPECT_EQ(kernel_for(Problem::packed(512, 16, 512)), "cpu_direct");
   EXPECT_EQ(kernel_for(Problem::packed(64, 512, 512)), "cpu_direct");
   EXPECT_EQ(kernel_for(Problem::packed(4096, 4096, 4096)), "cpu_panels");
@@ -161,7 +160,7 @@ TEST(CpuPlan, CopiesFewRowsForDotProductsWhereThereIsRoom) {
   EXPECT_EQ(kernel_for(Problem::packed(8, 800, 48)), "cpu_direct");
   EXPECT_EQ(kernel_for(Problem::packed(4, 4, 200)), "cpu_direct");
   EXPECT_EQ(kernel_for(Problem::packed(8, 4096, 14336)), "cpu_dots");
-  EXPECT_EQ(kernel_for(Problem::packed(4, 900, 100000)), "cpu_panels");
+  EXPECT_EQ(kernel_for(Problem::packed(4, 900, 100000)), "cpu_direct");
 }
 
 TEST(CpuPlan, StoresCByRowsWhereBothOperandsAreTransposedAndItIsTheLesser) {

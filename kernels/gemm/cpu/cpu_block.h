@@ -13,6 +13,9 @@
 #endif
 #define EACH(i, count) UNROLL for (int i = 0; i < count; ++i)
 
+// Floats in a line of a cache, and the columns of A, or rows of B as stored, that are asked for in advance.
+enum { LINE = 16, AHEAD = 8 };
+
 #define SELECT_VECTORS(count, call, cols)  \
   if (VECTORS >= 4 && count == 4) {        \
     call(4, cols);                         \

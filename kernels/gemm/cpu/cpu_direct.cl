@@ -3,10 +3,10 @@
 //
 // A work-group is one work-item, which has a core to itself. It computes a tile of C in blocks of up to
 // VECTORS vectors and COLS columns, which stay in registers for all k. Vectors of a direct A are read as
-// they are. Where A is transposed, four k of four rows are read at once and transposed in registers. At the
-// edge a vector has as many rows as are left, and a block as many columns. Blocks follow each other along M
-// first, so that a tile's A, which stays in the caches, is read again, and C is written from neighbour to
-// neighbour.
+// they are, and asked for in advance, because its columns may be pages apart. Where A is transposed, four k
+// of four rows are read at once and transposed in registers. At the edge a vector has as many rows as are
+// left, and a block as many columns. Blocks follow each other along M first, so that a tile's A, which stays
+// in the caches, is read again, and C is written from neighbour to neighbour.
 //
 // op(A) is M x K, op(B) is K x N, C is M x N, all column-major, but for C with ROWS_C. Offsets, strides and
 // leading dimensions in elements. Work-groups in the first dimension walk over tiles of tile_m x tile_n,
@@ -76,6 +76,7 @@
     FLOAT(WIDTH) a_k[count];                                                                         \
     EACH(v, count) {                                                                                 \
       const __global float* vector = A + k * lda + v * WIDTH;                                        \
+      prefetch(vector + AHEAD * lda, 1);                                                             \
       a_k[v] = is_part && v == count - 1 ? LOAD_ROWS(WIDTH)(vector, last) : VLOAD(WIDTH)(0, vector); \
     }                                                                                                \
     MULTIPLY_ADD(count, cols, a_k, k)                                                                \

@@ -9,9 +9,6 @@
 // A panel has whole vectors of rows. Those beyond the edge are zeros, or copies of the last row that there
 // is: what comes of them is not stored.
 
-// Floats in a line of a cache, and the columns of A, or rows of B as stored, that are asked for in advance.
-enum { LINE = 16, AHEAD = 8 };
-
 // The vectors of a panel, when all are divided as evenly as can be. The first panels have one more.
 FUNCTION int
 vectors_of_panel(const int panel, const int panels, const int vectors) {

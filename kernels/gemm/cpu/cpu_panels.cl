@@ -5,20 +5,21 @@
 //
 //   for each stretch of up to TSK k
 //     op(B)  the stretch x tile_n, where it is stored transposed
-//     op(A)  tile_m x the stretch, in panels of up to VECTORS vectors of rows: the second cache
-//     for each block of COLS columns, whose B stays in the first cache
-//       for each panel
-//         the sums of VECTORS * WIDTH x COLS go on in registers, in ascending k
+//     for each share of the tile's rows
+//       op(A)  the share x the stretch, in panels of up to VECTORS vectors of rows: the second cache
+//       for each block of COLS columns, whose B stays in the first cache
+//         for each panel
+//           the sums of VECTORS * WIDTH x COLS go on in registers, in ascending k
 //
 // Between stretches the sums of a tile are in local memory. Barriers there are none: a CPU's driver would
 // keep registers in memory across them. A B that is not transposed is read where it stands, because
-// neighbours along k are neighbours in memory. So is A without COPY_A, for a C of few columns: in short
-// stretches, because its columns are far apart.
+// neighbours along k are neighbours in memory. So is A without COPY_A, for a C of few columns: all rows in
+// short stretches, because its columns are far apart.
 //
 // op(A) is M x K, op(B) is K x N, C is M x N, all column-major, but for C with ROWS_C. Offsets, strides and
 // leading dimensions in elements. Work-groups in the first dimension walk over tiles of tile_m x tile_n,
-// those in the second over the batch. A tile is at most TSM x TSN; with fewer columns, or where a single
-// stretch has all k, it may have more rows: as many as there is room for. Stretches are then shorter.
+// those in the second over the batch. A tile is at most SHARES * TSM x TSN; with fewer columns it may have
+// more rows, as many as there is room for, and as many as there are where a single stretch has all k.
 
 #ifndef TRANS_A
 #define TRANS_A 0  // A is stored transposed, K x M: 0 1
@@ -42,7 +43,10 @@
 #define COLS 4  // columns of a block: 1 2 4 8
 #endif
 #ifndef TSM
-#define TSM 48  // rows of a tile at most: 8 16 24 48 72 96 144 192 240 288 384 576
+#define TSM 48  // rows that are packed at once: 8 16 24 48 72 96 144 192 240 288 384 576
+#endif
+#ifndef SHARES
+#define SHARES 1  // of TSM rows that a tile has, for which op(B) is packed once: 1 2 4 8
 #endif
 #ifndef TSN
 #define TSN 48  // columns of a tile at most: 8 16 32 48 64 96 128 192 256 384 512
@@ -167,30 +171,49 @@ FOR_COLUMNS(DEFINE_COLUMNS)
     SELECT_VECTORS(count, MULTIPLY, cols) \
   }
 
+// The rows of a tile that are packed at once: all if they are not packed, or else as many as are in the
+// second cache for TSK k, or for all of them if they are fewer. With few columns they are more, in shorter
+// stretches: what is read of a column of A, and then is seldom used, is some kilobytes in a row.
+FUNCTION int
+rows_of_share(const int tile_rows, const int cols, const long K) {
+  enum { PANEL_ROWS = VECTORS * WIDTH };
+  const int vectors = CEIL_DIV(tile_rows, WIDTH);
+  if (!COPY_A) {
+    return vectors * WIDTH;
+  }
+  const int wide = TRANS_A ? 1 : CEIL_DIV(TSN / 4, cols);
+  const int most = K <= TSK ? (int)(TSM * TSK / K) / WIDTH * WIDTH : TSM * wide;
+  const int shares = CEIL_DIV(vectors * WIDTH, most);
+  return LEAST(CEIL_DIV(CEIL_DIV(tile_rows, shares), PANEL_ROWS) * PANEL_ROWS, most);
+}
+
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
 cpu_panels(ARGUMENTS(GemmArguments), const __global float* A, const __global long* a_table,
            const __global float* B, const __global long* b_table, const __global float* C,
            const __global long* c_table, __global float* D, const __global long* d_table) {
   TAKE_ARGUMENTS(GemmArguments);
-  enum { A_PANELS = COPY_A ? TSM * TSK : 0, B_PANELS = TRANS_B ? TSN * TSK + (TSN / COLS + COLS) * GAP : 0 };
-  __local float memory[A_PANELS + TSM * TSN + B_PANELS] __attribute__((aligned(64)));
+  enum {
+    A_PANELS = COPY_A ? TSM * TSK : 0,
+    SUMS = SHARES * TSM * TSN,
+    B_PANELS = TRANS_B ? TSN * TSK + (TSN / COLS + COLS) * GAP : 0
+  };
+  __local float memory[A_PANELS + SUMS + B_PANELS] __attribute__((aligned(64)));
   // An offset of 0 that the compiler does not know: PoCL 3.1 loses a local array with whose very address a
   // loop begins.
   LOCAL_PTR float* a_panels = memory + get_local_id(0);
   LOCAL_PTR float* sums = a_panels + A_PANELS;  // where vectors are aligned
-  LOCAL_PTR float* b_panels = sums + TSM * TSN;
+  LOCAL_PTR float* b_panels = sums + SUMS;
   long first_row, first_col;
   find_tile(&first_row, &first_col, p.M, p.tile_m, p.tile_n);
-  const int rows = (int)LEAST(p.tile_m, p.M - first_row);
+  const int tile_rows = (int)LEAST(p.tile_m, p.M - first_row);
   const int cols = (int)LEAST(p.tile_n, p.N - first_col);
-  const int vectors = CEIL_DIV(rows, WIDTH);
-  const int panels = CEIL_DIV(vectors, VECTORS);
+  const int share = rows_of_share(tile_rows, cols, p.K);
 #if COPY_A
-  const int longest = LEAST(TSK, A_PANELS / (vectors * WIDTH));
+  const int longest = LEAST(TSK, A_PANELS / share);
 #else
   // So few columns of A at once that each is read along, but as many as stay in the first cache.
   enum { COLUMNS_OF_A = 16, CACHED = 8192 };
-  const int longest = LEAST(TSK, CACHED / LEAST(vectors * WIDTH, CACHED / COLUMNS_OF_A));
+  const int longest = LEAST(TSK, CACHED / LEAST(share, CACHED / COLUMNS_OF_A));
 #endif
   const int depth = (int)CEIL_DIV(p.K, CEIL_DIV(p.K, longest));
 
@@ -202,37 +225,43 @@ cpu_panels(ARGUMENTS(GemmArguments), const __global float* A, const __global lon
     __global float* d_member = MEMBER(D, p.d, d_table, member) + position_c(first_row, first_col, p.d.ld);
     for (long k = 0; k < p.K; k += depth) {
       const int here = (int)LEAST(depth, p.K - k);
-      const __global float* a_from = a_member + k * (TRANS_A ? 1 : p.a.ld);
       const __global float* b_from = b_member + k * (TRANS_B ? p.b.ld : 1);
       if (TRANS_B) {
         pack_b(b_panels, b_from, p.b.ld, cols, here);
       }
-      if (COPY_A) {
-        pack_a(a_panels, a_from, p.a.ld, panels, rows, here);
-      }
-      for (int col = 0, block = 0; col < cols; ++block) {
-        const int there = columns_of_block(cols - col);
-#if TRANS_B
-        const LOCAL_PTR float* b = b_panels + col * here + block * GAP;
-#else
-        const __global float* b = b_from + col * p.b.ld;
-#endif
-        for (int panel = 0, begin = 0; panel < panels;) {
-          const int count = vectors_of_panel(panel, panels, vectors);
-          const int end = panel < vectors % panels ? vectors % panels : panels;  // of those with so many
-#if COPY_A
-          const LOCAL_PTR float* a = a_panels + begin * here;
-#else
-          const __global float* a = a_from + begin;
-#endif
-          LOCAL_PTR float* partial = depth < p.K ? sums + col * vectors * WIDTH + begin * there : sums;
-          const __global float* c = c_member + position_c(begin, col, p.c.ld);
-          __global float* d = d_member + position_c(begin, col, p.d.ld);
-          FOR_COLUMNS(COLUMNS)
-          begin += (end - panel) * count * WIDTH;
-          panel = end;
+      for (int row = 0; row < tile_rows; row += share) {
+        const int rows = LEAST(share, tile_rows - row);
+        const int vectors = CEIL_DIV(rows, WIDTH);
+        const int panels = CEIL_DIV(vectors, VECTORS);
+        const __global float* a_from = a_member + row * (TRANS_A ? p.a.ld : 1) + k * (TRANS_A ? 1 : p.a.ld);
+        if (COPY_A) {
+          pack_a(a_panels, a_from, p.a.ld, panels, rows, here);
         }
-        col += there;
+        for (int col = 0, block = 0; col < cols; ++block) {
+          const int there = columns_of_block(cols - col);
+#if TRANS_B
+          const LOCAL_PTR float* b = b_panels + col * here + block * GAP;
+#else
+          const __global float* b = b_from + col * p.b.ld;
+#endif
+          for (int panel = 0, begin = 0; panel < panels;) {
+            const int count = vectors_of_panel(panel, panels, vectors);
+            const int end = panel < vectors % panels ? vectors % panels : panels;  // of those with so many
+#if COPY_A
+            const LOCAL_PTR float* a = a_panels + begin * here;
+#else
+            const __global float* a = a_from + begin;
+#endif
+            LOCAL_PTR float* partial =
+                depth < p.K ? sums + row * cols + col * vectors * WIDTH + begin * there : sums;
+            const __global float* c = c_member + position_c(row + begin, col, p.c.ld);
+            __global float* d = d_member + position_c(row + begin, col, p.d.ld);
+            FOR_COLUMNS(COLUMNS)
+            begin += (end - panel) * count * WIDTH;
+            panel = end;
+          }
+          col += there;
+        }
       }
     }
   }

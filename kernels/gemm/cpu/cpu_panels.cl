@@ -113,8 +113,8 @@ pack_b(LOCAL_PTR float* to, const __global float* from, const long ld, const int
 #define LOAD_LAST(from, there) ((there) < WIDTH ? LOAD_ROWS(WIDTH)(from, there) : VLOAD(WIDTH)(0, from))
 #endif
 // For each of `panels` panels of A, one after the other, adds the products with columns of B, of `depth` k,
-// to a block's sums, which are 0 at first and complete at last: then they update C. From the first panel on,
-// `rows` rows are there.
+// to a block's sums, which are 0 at first and complete at last: then they update C, which is asked for in
+// advance. From the first panel on, `rows` rows are there.
 #define DEFINE_MULTIPLY(count, cols)                                                                       \
   OWN_FUNCTION void multiply_##count##_x_##cols(                                                           \
       const GemmArguments* p, const A_POINTER float* A, const B_POINTER float* B, const int depth,         \
@@ -130,6 +130,11 @@ pack_b(LOCAL_PTR float* to, const __global float* from, const long ld, const int
       EACH(n, cols) {                                                                                      \
         EACH(v, count) {                                                                                   \
           acc[n][v] = first ? (FLOAT(WIDTH))(0.0f) : ((const LOCAL_PTR FLOAT(WIDTH)*)sums)[n * count + v]; \
+        }                                                                                                  \
+      }                                                                                                    \
+      if (last) {                                                                                          \
+        EACH(n, cols) {                                                                                    \
+          EACH(v, count) { prefetch(d + position_c(v * WIDTH, n, ldd), 1); }                               \
         }                                                                                                  \
       }                                                                                                    \
       for (int k = 0; k < depth; ++k) {                                                                    \

@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "system/cores.h"
+#include "system/stack.h"
 
 namespace duogemm {
 namespace {
@@ -23,6 +24,9 @@ constexpr std::chrono::microseconds until_callers_sleep{50};
 // Longer than a product that a single core computes because no other wakes up in time, which may take it 0.1
 // ms on a virtual machine: with the next product it would be the same again.
 constexpr std::chrono::microseconds until_workers_sleep{500};
+
+// For any program, whose local memory is there. Windows gives threads 2 MiB.
+constexpr std::size_t stack_of_worker = std::size_t{4} << 20;
 
 }  // namespace
 
@@ -65,7 +69,7 @@ void WorkerThreads::compute(std::size_t items, const Compute& compute) {
 void WorkerThreads::start() {
   try {
     while (workers_.size() + 1 < threads_) {
-      workers_.emplace_back([this] { help(); });
+      workers_.emplace_back([this] { call_with_stack(stack_of_worker, [this] { help(); }); });
     }
   } catch (const std::system_error&) {
     threads_ = workers_.size() + 1;

@@ -180,10 +180,10 @@ bool reads_in_place(const Problem& problem, const DeviceInfo& device, const Tuna
   if (problem.m > 2 * rows && problem.lda % page == 0) {
     return false;
   }
-  // A tile of A is read again for other columns of C, from the second cache. 170 problems of 8 to 3000 took
-  // 0.96 of the time that they took with a limit of 1 and few rows or columns (Zen 4, AVX-512), and would
-  // take another 0.98 if each had the faster of the two.
-  constexpr std::int64_t caches = 4;
+  // A tile of A is read again for other columns of C, from the second cache. With this limit 170 problems of
+  // 8 to 3000 take 1.02 times (Zen 4, AVX-512) and 1.04 times (a Xeon with AVX-512) as long as by the faster
+  // of the two kernels each. With half of it and twice as much it is 1.03 and 1.03, and 1.02 and 1.04.
+  constexpr std::int64_t caches = 2;
   return problem.m * problem.k <= caches * cached;
 }
 
@@ -372,8 +372,8 @@ class Panels : public Cpu {
   Multiples tile(const Tunables& t) const override { return rectangular_multiples(t); }
 
  private:
-  // Where one stretch has all k, no sums are kept, which else need room for every row and column, and what is
-  // packed of B has room for more columns.
+  // Every row and column needs room for its sum, but where a copied A has all k in one stretch. What is
+  // packed of B then has room for more columns.
   LargestTile largest_tile(const Problem& p, const Tunables& t, const DeviceInfo&) const override {
     const std::int64_t tsk = t.at("TSK"), tsn = t.at("TSN"), cols = t.at("COLS"), width = t.at("WIDTH");
     if (t.at("COPY_A") == 1 && p.k <= tsk) {

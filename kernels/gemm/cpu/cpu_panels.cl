@@ -18,8 +18,9 @@
 //
 // op(A) is M x K, op(B) is K x N, C is M x N, all column-major, but for C with ROWS_C. Offsets, strides and
 // leading dimensions in elements. Work-groups in the first dimension walk over tiles of tile_m x tile_n,
-// those in the second over the batch. A tile is at most SHARES * TSM x TSN; with fewer columns it may have
-// more rows, as many as there is room for, and as many as there are where a single stretch has all k.
+// those in the second over the batch. A tile is at most SHARES * TSM x TSN, or has more rows where it has
+// fewer columns: as many as there is room for sums. Where a single stretch of a copied A has all k, no sums
+// are kept: rows are not limited then, nor columns, but by the room for a packed B.
 
 #ifndef TRANS_A
 #define TRANS_A 0  // A is stored transposed, K x M: 0 1
@@ -43,10 +44,10 @@
 #define COLS 4  // columns of a block: 1 2 4 8
 #endif
 #ifndef TSM
-#define TSM 48  // rows that are packed at once: 8 16 24 48 72 96 144 192 240 288 384 576
+#define TSM 48  // rows that are packed at once for TSK k: 8 16 24 48 72 96 144 192 240 288 384 576
 #endif
 #ifndef SHARES
-#define SHARES 1  // of TSM rows that a tile has, for which op(B) is packed once: 1 2 4 8
+#define SHARES 1  // shares of TSM rows in a tile, for all of which op(B) is packed once: 1 2 4 8
 #endif
 #ifndef TSN
 #define TSN 48  // columns of a tile at most: 8 16 32 48 64 96 128 192 256 384 512
@@ -176,17 +177,17 @@ FOR_COLUMNS(DEFINE_COLUMNS)
     SELECT_VECTORS(count, MULTIPLY, cols) \
   }
 
-// The rows of a tile that are packed at once: all if they are not packed, or else as many as are in the
-// second cache for TSK k, or for all of them if they are fewer. With few columns they are more, in shorter
-// stretches: what is read of a column of A, and then is seldom used, is some kilobytes in a row.
+// The rows of a tile that are packed at once: all if A is not copied, or else those whose TSK k, or all k if
+// these are fewer, are in the second cache. A direct A that is longer has more of them for few columns, in
+// shorter stretches: what is read of a column of A, and then is seldom used, is some kilobytes in a row.
 FUNCTION int
 rows_of_share(const int tile_rows, const int cols, const long K) {
-  enum { PANEL_ROWS = VECTORS * WIDTH };
+  enum { PANEL_ROWS = VECTORS * WIDTH, SHORTEST = 8 };
   const int vectors = CEIL_DIV(tile_rows, WIDTH);
   if (!COPY_A) {
     return vectors * WIDTH;
   }
-  const int wide = TRANS_A ? 1 : CEIL_DIV(TSN / 4, cols);
+  const int wide = TRANS_A ? 1 : LEAST(CEIL_DIV(TSN / 4, cols), TSK / SHORTEST);
   const int most = K <= TSK ? (int)(TSM * TSK / K) / WIDTH * WIDTH : TSM * wide;
   const int shares = CEIL_DIV(vectors * WIDTH, most);
   return LEAST(CEIL_DIV(CEIL_DIV(tile_rows, shares), PANEL_ROWS) * PANEL_ROWS, most);

@@ -94,11 +94,20 @@ TEST_P(CpuDevice, PacksATileInShares) {
   const DeviceInfo& info = runtime_->device().info();
   const Tunables blocks = cpu_blocks(info, cpu_registers(info, {}));
   const std::int64_t stretch = blocks.at("TSK");
-  check(problem_with_gaps(1021, 45, stretch + 18, 0, 0.5f));
-  check(problem_with_gaps(1021, 140, stretch + 18, 2, 0.5f));
+  const auto check_bits = [&](std::int64_t m, std::int64_t n, std::int64_t k, int ops) {
+    Problem p = problem_with_gaps(m, n, k, ops, 0.5f);
+    p.level = Reproducibility::everywhere;
+    const HostProblem host = random_problem(p, Distribution::signed_unit, 1);
+    EXPECT_TRUE(multiply(p, host).exact()) << m << " " << n << " " << k << " " << ops;
+  };
+  check_bits(1021, 45, stretch + 18, 0);
+  check_bits(1021, 45, stretch + 18, 2);
   constexpr std::int64_t columns = 30;
+  constexpr std::int64_t most = 10000;  // the widest vectors have room for more, too many under a sanitizer
   const std::int64_t room = std::int64_t{blocks.at("SHARES")} * blocks.at("TSM") * blocks.at("TSN");
-  check(problem_with_gaps(round_up(room / columns, 1024) + 1021, columns, stretch, 0, 0.5f));
+  if (const std::int64_t rows = round_up(room / columns, 1024) + 1021; rows < most) {
+    check_bits(rows, columns, stretch, 0);
+  }
 }
 
 // As many work-groups as several take at once, of which the last are fewer.

@@ -82,6 +82,7 @@ TEST(CpuTiles, HaveMoreRowsWhereColumnsAreFew) {
   const auto groups = [](std::int64_t n, const char* ops) {
     return only_step(problem_of(6000, n, 6000, ops), cpu(16, 1)).geometry.groups[0];
   };
+  EXPECT_LE(groups(10, "NN"), groups(30, "NN"));
   EXPECT_LT(2 * groups(30, "NN"), groups(100, "NN"));
   EXPECT_LT(groups(40, "TN"), groups(100, "TN"));
 }

@@ -57,6 +57,12 @@ duogemm_status duogemm_cuda_sgemm_batched_with_workspace(struct CUstream_st* str
   });
 }
 
+duogemm_status duogemm_cuda_sgemm_grouped(struct CUstream_st* stream, const duogemm_problem* problem,
+                                          const int32_t* ends, const void* a, const void* b, void* c) {
+  return call_from_c(problem,
+                     [&](const Sgemm& request) { cuda::sgemm_grouped(stream, request, ends, a, b, c); });
+}
+
 duogemm_status duogemm_cuda_prepared_bytes(struct CUstream_st* stream, const duogemm_problem* problem,
                                            duogemm_operand which, size_t* bytes) {
   return bytes_from_c(problem, bytes, [&](const Sgemm& request) {

@@ -78,6 +78,13 @@ void require_split_terms(const Sgemm& request) {
   }
 }
 
+// The members of a batch are found in one of these ways.
+ColumnMajor column_major(const Sgemm& request, CallBatch members) {
+  return members == CallBatch::groups
+             ? to_grouped_column_major(request)
+             : to_column_major(request, members == CallBatch::lists ? BatchBy::addresses : BatchBy::strides);
+}
+
 // The caller's operands, where the problem's may be swapped.
 void set_prepared(ColumnMajor& call, bool a, bool b) {
   call.problem.a_prepared = call.swapped ? b : a;
@@ -91,15 +98,18 @@ ColumnMajor preparation(const Sgemm& request, PreparedOperand which) {
   return call;
 }
 
-ColumnMajor with_epilogue(const Epilogue& epilogue, const Sgemm& request, BatchBy batch_by,
+ColumnMajor with_epilogue(const Epilogue& epilogue, const Sgemm& request, CallBatch members,
                           const Prepared& prepared) {
-  ColumnMajor call = to_column_major(request, batch_by);
+  ColumnMajor call = column_major(request, members);
   if (prepared.a != nullptr || prepared.b != nullptr) {
     require_split_terms(request);
     if (prepared.a != nullptr && prepared.b != nullptr) {
       reject("both operands are prepared; one may be");
     }
     set_prepared(call, prepared.a != nullptr, prepared.b != nullptr);
+    if (call.problem.is_grouped() && call.problem.b_prepared) {
+      reject("the operand whose rows or columns are in groups is prepared; the other may be");
+    }
   }
   Problem& p = call.problem;
   if ((epilogue.alpha == nullptr) != (epilogue.beta == nullptr)) {
@@ -136,9 +146,9 @@ ColumnMajor with_epilogue(const Epilogue& epilogue, const Sgemm& request, BatchB
   return call;
 }
 
-std::size_t workspace_bytes(CUstream stream, const Sgemm& request, BatchBy batch_by, const Epilogue& epilogue,
-                            const Prepared& prepared = {}) {
-  const Problem problem = with_epilogue(epilogue, request, batch_by, prepared).problem;
+std::size_t workspace_bytes(CUstream stream, const Sgemm& request, CallBatch members,
+                            const Epilogue& epilogue, const Prepared& prepared = {}) {
+  const Problem problem = with_epilogue(epilogue, request, members, prepared).problem;
   return problem.is_empty() ? 0 : kept_for(context_of(stream)).runtime->workspace_bytes(problem);
 }
 
@@ -151,15 +161,22 @@ void require_aligned(const char* name, const void* pointer, std::size_t bytes) {
 
 constexpr std::size_t prepared_alignment = 256;
 
-void multiply(CUstream stream, const Sgemm& request, BatchBy batch_by, const void* a, const void* b,
+// `ends` are those of groups.
+void multiply(CUstream stream, const Sgemm& request, CallBatch members, const void* a, const void* b,
               const void* c, const Epilogue& epilogue, const std::optional<Workspace>& workspace,
-              const Prepared& prepared = {}) {
-  const auto [problem, swapped] = with_epilogue(epilogue, request, batch_by, prepared);
+              const Prepared& prepared = {}, const std::int32_t* ends = nullptr) {
+  const auto [problem, swapped] = with_epilogue(epilogue, request, members, prepared);
   if (problem.is_empty()) {
     return;
   }
   require_pointers(problem, a, b, c);
-  const bool listed = batch_by == BatchBy::addresses;
+  if (problem.is_grouped()) {
+    if (ends == nullptr) {
+      reject("the ends of the groups are null");
+    }
+    require_aligned("the ends of the groups", ends, sizeof *ends);
+  }
+  const bool listed = members == CallBatch::lists;
   if (!listed) {
     require_aligned("a", a, bytes_of(request.a_type));
     require_aligned("b", b, bytes_of(request.b_type));
@@ -195,6 +212,7 @@ void multiply(CUstream stream, const Sgemm& request, BatchBy batch_by, const voi
   add(operand_bias, epilogue.bias);
   add(operand_alpha, epilogue.alpha);
   add(operand_beta, epilogue.beta);
+  add(operand_ends, ends);
   add(operand_prepared_a, swapped ? prepared.b : prepared.a);
   add(operand_prepared_b, swapped ? prepared.a : prepared.b);
   const auto queue = borrow_stream(kept.context, stream);
@@ -204,26 +222,32 @@ void multiply(CUstream stream, const Sgemm& request, BatchBy batch_by, const voi
     of_graphs.free_unused();
   }
   kept.runtime->enqueue(problem, *queue, operands, lend(kept, workspace));
-  record_call(request, CallMemory::device, listed ? CallBatch::lists : CallBatch::strides);
+  record_call(request, CallMemory::device, members);
 }
 
 }  // namespace
 
 void sgemm_with_epilogue(CUstream_st* stream, const Sgemm& request, const void* a, const void* b, void* c,
                          const Epilogue& epilogue, const std::optional<Workspace>& workspace) {
-  multiply(stream, request, BatchBy::strides, a, b, c, epilogue, workspace);
+  multiply(stream, request, CallBatch::strides, a, b, c, epilogue, workspace);
 }
 
 void sgemm_batched_with_epilogue(CUstream_st* stream, const Sgemm& request, const float* const* a,
                                  const float* const* b, float* const* c, const Epilogue& epilogue,
                                  const std::optional<Workspace>& workspace) {
-  multiply(stream, request, BatchBy::addresses, a, b, c, epilogue, workspace);
+  multiply(stream, request, CallBatch::lists, a, b, c, epilogue, workspace);
+}
+
+void sgemm_grouped(CUstream_st* stream, const Sgemm& request, const std::int32_t* ends, const void* a,
+                   const void* b, void* c, const Prepared& prepared, const Epilogue& epilogue,
+                   const std::optional<Workspace>& workspace) {
+  multiply(stream, request, CallBatch::groups, a, b, c, epilogue, workspace, prepared, ends);
 }
 
 void sgemm_prepared(CUstream_st* stream, const Sgemm& request, const void* a, const void* b, void* c,
                     const Prepared& prepared, const Epilogue& epilogue,
                     const std::optional<Workspace>& workspace) {
-  multiply(stream, request, BatchBy::strides, a, b, c, epilogue, workspace, prepared);
+  multiply(stream, request, CallBatch::strides, a, b, c, epilogue, workspace, prepared);
 }
 
 std::size_t prepared_bytes(CUstream_st* stream, const Sgemm& request, PreparedOperand which) {
@@ -254,12 +278,12 @@ void prepare(CUstream_st* stream, const Sgemm& request, PreparedOperand which, c
 
 void sgemm(CUstream_st* stream, const Sgemm& request, const void* a, const void* b, void* c,
            const std::optional<Workspace>& workspace) {
-  multiply(stream, request, BatchBy::strides, a, b, c, {}, workspace);
+  multiply(stream, request, CallBatch::strides, a, b, c, {}, workspace);
 }
 
 void sgemm_batched(CUstream_st* stream, const Sgemm& request, const float* const* a, const float* const* b,
                    float* const* c, const std::optional<Workspace>& workspace) {
-  multiply(stream, request, BatchBy::addresses, a, b, c, {}, workspace);
+  multiply(stream, request, CallBatch::lists, a, b, c, {}, workspace);
 }
 
 WarmUp warm(CUstream_st* stream) {
@@ -269,12 +293,17 @@ WarmUp warm(CUstream_st* stream) {
 
 std::size_t sgemm_workspace_bytes(CUstream_st* stream, const Sgemm& request, const Epilogue& epilogue,
                                   const Prepared& prepared) {
-  return workspace_bytes(stream, request, BatchBy::strides, epilogue, prepared);
+  return workspace_bytes(stream, request, CallBatch::strides, epilogue, prepared);
+}
+
+std::size_t sgemm_grouped_workspace_bytes(CUstream_st* stream, const Sgemm& request, const Epilogue& epilogue,
+                                          const Prepared& prepared) {
+  return workspace_bytes(stream, request, CallBatch::groups, epilogue, prepared);
 }
 
 std::size_t sgemm_batched_workspace_bytes(CUstream_st* stream, const Sgemm& request,
                                           const Epilogue& epilogue) {
-  return workspace_bytes(stream, request, BatchBy::addresses, epilogue);
+  return workspace_bytes(stream, request, CallBatch::lists, epilogue);
 }
 
 }  // namespace duogemm::cuda

@@ -22,6 +22,16 @@ duogemm_status duogemm_opencl_sgemm_batched(cl_command_queue queue, const duogem
   });
 }
 
+duogemm_status duogemm_opencl_sgemm_grouped(cl_command_queue queue, const duogemm_problem* problem,
+                                            cl_mem ends, size_t ends_offset, cl_mem a, size_t a_offset,
+                                            cl_mem b, size_t b_offset, cl_mem c, size_t c_offset,
+                                            size_t wait_count, const cl_event* wait_for, cl_event* done) {
+  return call_from_c(problem, [&](const Sgemm& request) {
+    opencl::sgemm_grouped(queue, request, {ends, ends_offset}, {a, a_offset}, {b, b_offset}, {c, c_offset},
+                          {wait_for, wait_count}, done);
+  });
+}
+
 duogemm_status duogemm_opencl_sgemm_workspace_bytes(cl_command_queue queue, const duogemm_problem* problem,
                                                     size_t* bytes) {
   return bytes_from_c(problem, bytes,

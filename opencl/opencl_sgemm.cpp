@@ -140,6 +140,7 @@ struct Operands {
   Matrix a, b, c;
   OffsetTables tables{};
   std::optional<Workspace> workspace{};  // none: the library's own
+  Matrix ends{};                         // of groups
 };
 
 // All that the problem reads is looked at before the first command is enqueued.
@@ -148,7 +149,7 @@ void enqueue(ClQueue& queue, Runtime& runtime, cl_context context, const ColumnM
   const Problem& problem = call.problem;
   const bool reads = problem.multiplies();
   const bool by_tables = problem.batch_by == BatchBy::offsets;
-  boost::container::static_vector<ClBuffer, 6> buffers;  // three matrices and their tables
+  boost::container::static_vector<ClBuffer, 7> buffers;  // three matrices, their tables, and ends
   const auto place = [&](const char* name, const Matrix& m, Use use, std::size_t needed) -> MatrixPlace {
     return {&buffers.emplace_back(borrow(name, m.buffer, use, needed, context)),
             static_cast<std::int64_t>(m.offset)};
@@ -177,6 +178,11 @@ void enqueue(ClQueue& queue, Runtime& runtime, cl_context context, const ColumnM
     std::swap(a, b);
     std::swap(table_a, table_b);
   }
+  MatrixPlace ends;
+  if (problem.is_grouped()) {
+    ends = place("the array of ends", operands.ends, Use::read,
+                 bytes_to("the array of ends", operands.ends, problem.groups, ElementType::fp32));
+  }
   std::optional<ClBuffer> workspace;
   std::optional<LentWorkspace> lent;
   if (operands.workspace) {
@@ -186,7 +192,9 @@ void enqueue(ClQueue& queue, Runtime& runtime, cl_context context, const ColumnM
       lent = {&*workspace, operands.workspace->offset, operands.workspace->bytes};
     }
   }
-  runtime.enqueue(problem, queue, {{a, b, c, table_a, table_b, table_c}}, lent);
+  PreparedPlan::Operands all{{a, b, c, table_a, table_b, table_c}};
+  all[static_cast<std::size_t>(operand_ends.slot)] = ends;
+  runtime.enqueue(problem, queue, all, lent);
 }
 
 void require_queue(cl_command_queue queue) {
@@ -196,9 +204,16 @@ void require_queue(cl_command_queue queue) {
   }
 }
 
-void multiply(cl_command_queue queue, const Sgemm& request, BatchBy batch_by, const Operands& operands,
+// The members of a batch are found in one of these ways.
+ColumnMajor column_major(const Sgemm& request, CallBatch members) {
+  return members == CallBatch::groups
+             ? to_grouped_column_major(request)
+             : to_column_major(request, members == CallBatch::lists ? BatchBy::offsets : BatchBy::strides);
+}
+
+void multiply(cl_command_queue queue, const Sgemm& request, CallBatch members, const Operands& operands,
               Events events, cl_event* done) {
-  const ColumnMajor call = to_column_major(request, batch_by);
+  const ColumnMajor call = column_major(request, members);
   const std::span<const cl_event> wait_for(events.data, events.size);
   translated([&] {
     require_queue(queue);
@@ -214,12 +229,11 @@ void multiply(cl_command_queue queue, const Sgemm& request, BatchBy batch_by, co
       check(clEnqueueMarkerWithWaitList(queue, 0, nullptr, done), "clEnqueueMarkerWithWaitList");
     }
   });
-  record_call(request, CallMemory::device,
-              batch_by == BatchBy::offsets ? CallBatch::lists : CallBatch::strides);
+  record_call(request, CallMemory::device, members);
 }
 
-std::size_t workspace_bytes(cl_command_queue queue, const Sgemm& request, BatchBy batch_by) {
-  const Problem problem = to_column_major(request, batch_by).problem;
+std::size_t workspace_bytes(cl_command_queue queue, const Sgemm& request, CallBatch members) {
+  const Problem problem = column_major(request, members).problem;
   return translated([&] {
     require_queue(queue);
     return problem.is_empty() ? 0 : runtime_of(queue, context_of(queue))->workspace_bytes(problem);
@@ -230,21 +244,30 @@ std::size_t workspace_bytes(cl_command_queue queue, const Sgemm& request, BatchB
 
 void sgemm(cl_command_queue queue, const Sgemm& request, Matrix a, Matrix b, Matrix c, Events wait_for,
            cl_event* done, const std::optional<Workspace>& workspace) {
-  multiply(queue, request, BatchBy::strides, {a, b, c, {}, workspace}, wait_for, done);
+  multiply(queue, request, CallBatch::strides, {a, b, c, {}, workspace}, wait_for, done);
 }
 
 void sgemm_batched(cl_command_queue queue, const Sgemm& request, Matrix a, Matrix b, Matrix c,
                    OffsetTables offsets, Events wait_for, cl_event* done,
                    const std::optional<Workspace>& workspace) {
-  multiply(queue, request, BatchBy::offsets, {a, b, c, offsets, workspace}, wait_for, done);
+  multiply(queue, request, CallBatch::lists, {a, b, c, offsets, workspace}, wait_for, done);
+}
+
+void sgemm_grouped(cl_command_queue queue, const Sgemm& request, Matrix ends, Matrix a, Matrix b, Matrix c,
+                   Events wait_for, cl_event* done, const std::optional<Workspace>& workspace) {
+  multiply(queue, request, CallBatch::groups, {a, b, c, {}, workspace, ends}, wait_for, done);
 }
 
 std::size_t sgemm_workspace_bytes(cl_command_queue queue, const Sgemm& request) {
-  return workspace_bytes(queue, request, BatchBy::strides);
+  return workspace_bytes(queue, request, CallBatch::strides);
 }
 
 std::size_t sgemm_batched_workspace_bytes(cl_command_queue queue, const Sgemm& request) {
-  return workspace_bytes(queue, request, BatchBy::offsets);
+  return workspace_bytes(queue, request, CallBatch::lists);
+}
+
+std::size_t sgemm_grouped_workspace_bytes(cl_command_queue queue, const Sgemm& request) {
+  return workspace_bytes(queue, request, CallBatch::groups);
 }
 
 WarmUp warm(cl_command_queue queue) {

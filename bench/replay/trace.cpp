@@ -127,6 +127,21 @@ void read_places(Members& members, Sgemm& request) {
   read("c", false, request.m, request.n, request.ldc, request.c_stride);
 }
 
+// The program alone knew how long its groups were. A replay has a batch of products of the same size, which
+// stand where the groups would.
+void cut_into_equal_groups(Sgemm& request) {
+  if (request.batch < 1) {
+    return;
+  }
+  const bool by_rows = request.layout == Layout::row_major;
+  std::int64_t& size = by_rows ? request.m : request.n;
+  size = ceil_div(size, request.batch);
+  std::int64_t& stride = by_rows ? request.a_stride : request.b_stride;
+  const bool transposed = (by_rows ? request.a_op : request.b_op) == Transpose::yes;
+  stride = transposed ? size : size * (by_rows ? request.lda : request.ldb);
+  request.c_stride = size * request.ldc;
+}
+
 // A call, and how many times it comes in a row.
 std::pair<TraceCall, std::int64_t> parse_call(const std::string& text) {
   Members members(parse_object(text));
@@ -149,7 +164,11 @@ std::pair<TraceCall, std::int64_t> parse_call(const std::string& text) {
     members.word(type, {"fp32", "bf16", "fp16"});
   }
   read_places(members, request);
-  const bool lists = members.word("batch_by", {"strides", "lists"}) == 1;
+  const auto batch_by = static_cast<CallBatch>(members.word("batch_by", {"strides", "lists", "groups"}));
+  if (batch_by == CallBatch::groups) {
+    cut_into_equal_groups(request);
+  }
+  const bool lists = batch_by == CallBatch::lists;
   const bool host = members.word("memory", {"device", "host"}) == 1;
   const std::int64_t times = members.integer("times", 1);
   members.require_none_left();

@@ -256,7 +256,7 @@ class Cpu : public Family {
       : Family(fixed), way_(way) {}
 
   bool runs_on(DeviceKind kind) const override { return kind == DeviceKind::cpu; }
-  int storage(const Problem& p) const override { return transposes(p); }
+  int storage_of(const Problem& p) const override { return transposes(p); }
   // A plan stores C by rows where that is faster.
   bool decides(std::string_view tunable) const override {
     return tunable == "ROWS_C" || Family::decides(tunable);
@@ -418,7 +418,7 @@ KernelSpec cpu_panels() {
 class Dots : public Cpu {
  public:
   Dots() : Cpu(Way::dots, std::vector<Tunables>(1)) {}
-  int storage(const Problem& p) const override { return has_dots(vectors_along_k(p)) ? 0 : -1; }
+  int storage_of(const Problem& p) const override { return has_dots(vectors_along_k(p)) ? 0 : -1; }
   bool decides(std::string_view tunable) const override {
     return tunable == "TRANS_A" || tunable == "ROOM" || Cpu::decides(tunable);
   }

@@ -13,7 +13,7 @@ class ShortSums : public Family {
  public:
   ShortSums() : Family(every({{"TRANS_A", {0, 1}}, {"TRANS_B", {0, 1}}})) {}
 
-  int storage(const Problem& p) const override { return transposes(p); }
+  int storage_of(const Problem& p) const override { return transposes(p); }
   // Of a result large enough.
   Multiples tile(const Tunables& t) const override {
     return {std::int64_t{at(t, "GROUP")} * at(t, "ROWS"), at(t, "COLS"), 1};

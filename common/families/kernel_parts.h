@@ -90,7 +90,7 @@ inline bool quarters(std::int64_t value) { return value % 4 == 0; }
 // Tells whether every column of every member of a batch can be read or written as float4.
 inline bool in_vectors(bool aligned, std::int64_t ld, std::int64_t stride, const Problem& problem) {
   return aligned && problem.batch_by == BatchBy::strides && quarters(ld) &&
-         (problem.batch == 1 || quarters(stride));
+         ((problem.batch == 1 && !problem.is_grouped()) || quarters(stride));
 }
 
 // The same, if vectors along m and n are to end with the matrix, unless there is more in memory.
@@ -100,7 +100,8 @@ inline bool a_in_vectors(const Problem& p) {
 }
 inline bool b_in_vectors(const Problem& p) {
   const bool whole = p.b_op == Transpose::no || p.b_padded || quarters(p.n);
-  return whole && in_vectors(p.b_aligned, p.ldb, p.b_stride, p);
+  const bool begins_anywhere = p.is_grouped() && p.b_op == Transpose::yes;  // a group along n
+  return whole && !begins_anywhere && in_vectors(p.b_aligned, p.ldb, p.b_stride, p);
 }
 inline bool c_in_vectors(const Problem& p) {
   const bool apart = p.addend_apart;  // where its address allows, as kernels ask themselves

@@ -172,11 +172,15 @@ class Family {
   virtual bool multiplies_in(Precision precision) const { return precision == Precision::fp32; }
 
   // Which of storages() the problem's operands are; negative when the kernel cannot compute the problem.
-  virtual int storage(const Problem&) const { return -1; }
+  int storage(const Problem& problem) const {
+    return problem.is_grouped() && !takes_groups() ? -1 : storage_of(problem);
+  }
+  // It computes grouped products.
+  virtual bool takes_groups() const { return false; }
   // A kernel without any is none for the planner to choose.
   const std::vector<Storage>& storages() const { return storages_; }
   // Nobody measures a kernel that is chosen by the problem's shape alone.
-  bool is_measured() const { return !storages_.empty() && !storages_.front().fixed.empty(); }
+  virtual bool is_measured() const { return !storages_.empty() && !storages_.front().fixed.empty(); }
   // Tunables that every problem decides are not for the user to choose.
   virtual bool decides(std::string_view tunable) const;
 
@@ -231,6 +235,8 @@ class Family {
   explicit Family(const std::vector<Tunables>& fixed = {}, const std::vector<std::string>& untimed = {});
 
  private:
+  virtual int storage_of(const Problem&) const { return -1; }
+
   std::vector<Storage> storages_;
 };
 

@@ -51,6 +51,16 @@ KernelSpec finish() {
   return spec;
 }
 
+// The geometry is for that many tiles.
+KernelSpec group_tiles() {
+  KernelSpec spec{
+      .name = "group_tiles", .path = "gemm/group_tiles.cl", .idea = "which tile has which group's columns"};
+  spec.geometry = [](std::int64_t count, std::int64_t, const Tunables& t) {
+    return tiles_in_line(count, at(t, "GROUP"), 1, 1, at(t, "GROUP"));
+  };
+  return spec;
+}
+
 std::string times(const Extent& extent) {
   return std::to_string(extent[0]) + "x" + std::to_string(extent[1]) + "x" + std::to_string(extent[2]);
 }
@@ -207,7 +217,7 @@ class Builder {
 
 }  // namespace
 
-std::vector<KernelSpec> supporting_kernels() { return {reduce(), pack(), finish()}; }
+std::vector<KernelSpec> supporting_kernels() { return {reduce(), pack(), finish(), group_tiles()}; }
 
 const Variant& program(std::string_view kernel, const Tunables& set) {
   const KernelSpec& spec = find_kernel(kernel);
@@ -298,6 +308,34 @@ StepMatrix matrix_c(const Problem& p) {
 }
 
 StepMatrix matrix_d(const Problem& p) { return {operand_c, table_c, {0, p.ldc, p.c_stride}}; }
+
+std::int64_t columns_of_tiles(const Problem& problem, std::int64_t width) {
+  return problem.is_grouped() ? (problem.n / width + problem.groups) * width : problem.n;
+}
+
+Operand add_group_tiles(Plan& plan, const Problem& p, std::int64_t width, const DeviceInfo& device) {
+  if (!p.is_grouped()) {
+    return operand_none;
+  }
+  if (p.no_workspace) {
+    throw Error(Status::out_of_memory, "there is no memory for the tiles of a grouped product");
+  }
+  const std::int64_t count = columns_of_tiles(p, width) / width;
+  const Operand tiles =
+      add_workspace(plan, count * static_cast<std::int64_t>(sizeof(GroupTile) / sizeof(float)), {}).operand;
+  GroupTilesArguments arguments{};
+  arguments.groups = static_cast<int>(p.groups);
+  arguments.columns = static_cast<int>(p.n);
+  arguments.width = static_cast<int>(width);
+  arguments.tiles = static_cast<int>(count);
+  const Variant& kernel = program("group_tiles");
+  add_step(
+      plan, kernel, kernel.spec->geometry(count, 1, kernel.tunables),
+      {struct_argument(arguments, {{&arguments.ends_offset, operand_ends}, {&arguments.tiles_offset, tiles}}),
+       operand_ends, tiles},
+      device);
+  return tiles;
+}
 
 GemmArguments sizes_of(const Problem& p) {
   GemmArguments sizes{};

@@ -107,8 +107,10 @@ inline constexpr Operand operand_beta{9};
 // The terms of an operand that was prepared, in the caller's memory.
 inline constexpr Operand operand_prepared_a{10};
 inline constexpr Operand operand_prepared_b{11};
-inline constexpr Operand operand_none{12};  // always null
-inline constexpr int first_workspace = 13;
+// The ends of the groups of a grouped product, of 32 bits.
+inline constexpr Operand operand_ends{12};
+inline constexpr Operand operand_none{13};  // always null
+inline constexpr int first_workspace = 14;
 
 // A factor of the call. A plan serves all calls that differ in these alone, as long as the same are zero.
 enum class ScalarOf { alpha, beta };
@@ -214,6 +216,14 @@ StepMatrix matrix_b(const Problem& problem);
 // C, which beta is a factor of, and D, which is written: the same unless the problem's addend is apart.
 StepMatrix matrix_c(const Problem& problem);
 StepMatrix matrix_d(const Problem& problem);
+
+// How many columns the tiles of D have in all, of which each is that wide. Those of a grouped product, where
+// a tile has columns of one group, are more than D has.
+std::int64_t columns_of_tiles(const Problem& problem, std::int64_t width);
+
+// Adds the step that finds the tiles of a grouped product, and answers where it puts them; operand_none for
+// another product. Throws out_of_memory where there may be no workspace.
+Operand add_group_tiles(Plan& plan, const Problem& problem, std::int64_t width, const DeviceInfo& device);
 
 // The sizes of a product.
 GemmArguments sizes_of(const Problem& problem);

@@ -105,7 +105,7 @@ bool may_split(const KernelSpec& spec, const Problem& problem) {
 }
 
 bool may_pack(const KernelSpec& spec, const Problem& problem) {
-  return spec.family->gains_from_packing() && problem.batch_by == BatchBy::strides;
+  return spec.family->gains_from_packing() && problem.batch_by == BatchBy::strides && !problem.is_grouped();
 }
 
 std::string to_text(const Schedule& schedule) {

@@ -41,7 +41,7 @@ class Skinny : public Family {
         rows_(rows) {}
 
   // By the skinnier side that the kernel can take.
-  int storage(const Problem& p) const override {
+  int storage_of(const Problem& p) const override {
     const bool n_first = p.n <= p.m;
     for (const Side& side :
          {n_first ? few_columns(p) : few_rows(p), n_first ? few_rows(p) : few_columns(p)}) {

@@ -36,8 +36,8 @@ std::int64_t block_elements(const Tunables& t, std::int64_t terms) {
 }
 
 OperandTerms layout(const char* what, const Tunables& t, const Problem& p, std::int64_t panels,
-                    std::int64_t stride, const char* narrow) {
-  OperandTerms result{panels, ceil_div(p.k, at(t, "TSK")), p.batch, at(t, narrow) != 0 ? 1 : terms_of(t), 0};
+                    std::int64_t members, std::int64_t stride, const char* narrow) {
+  OperandTerms result{panels, ceil_div(p.k, at(t, "TSK")), members, at(t, narrow) != 0 ? 1 : terms_of(t), 0};
   if (p.batch_by == BatchBy::strides && stride == 0) {
     result.members = 1;
   }
@@ -63,7 +63,8 @@ const Variant& split_program(const Tunables& t) {
 
 // The program that computes what split terms cannot hold, for operands stored in this way.
 const Variant& fixup_program(const Problem& problem) {
-  Tunables setting = fixed_tunables(find_kernel("pipelined"), problem).value();
+  const KernelSpec& stored_alike = find_kernel(problem.is_grouped() ? "grouped" : "pipelined");
+  Tunables setting = fixed_tunables(stored_alike, problem).value();
   // Vectors are transposed through registers, which is faster for squares of 2048 and 4096. Single values are
   // not: for 2047 that is slower.
   setting.emplace("TRANSPOSE_ASYNC", setting.at("V") == 1);
@@ -77,8 +78,9 @@ struct SplitResult {
 };
 
 // Splits A and B, or one of them, where the other has no terms. Counters of tiles are set to zero.
-void add_split(Plan& plan, const Tunables& setting, const Problem& p, const SplitResult& a,
-               const SplitResult& b, Operand counters_at, std::int64_t counters, const DeviceInfo& device) {
+void add_split_step(Plan& plan, const Tunables& setting, const Problem& p, const SplitResult& a,
+                    const SplitResult& b, Operand counters_at, std::int64_t counters, Operand group_tiles,
+                    const DeviceInfo& device) {
   const Variant& kernel = split_program(setting);
   Geometry geometry = kernel.spec->geometry(1, 1, kernel.tunables);
   geometry.groups[0] =
@@ -92,16 +94,34 @@ void add_split(Plan& plan, const Tunables& setting, const Problem& p, const Spli
         rows,          matrix.layout, static_cast<std::int64_t>(type), along_k, 0, terms.panels,
         terms.members, terms.terms};
   };
-  const SplitArguments split{p.k, operand(p.m, of_a, p.a_type, p.a_op == Transpose::yes, a.terms),
-                             operand(p.n, of_b, p.b_type, p.b_op == Transpose::no, b.terms), 0, counters};
+  const SplitArguments split{p.k,
+                             operand(p.m, of_a, p.a_type, p.a_op == Transpose::yes, a.terms),
+                             operand(p.n, of_b, p.b_type, p.b_op == Transpose::no, b.terms),
+                             0,
+                             counters,
+                             0};
   add_step(plan, kernel, geometry,
            {struct_argument(split, {{&split.a.x.offset, of_a.operand},
                                     {&split.a.y_offset, a.to},
                                     {&split.b.x.offset, of_b.operand},
                                     {&split.b.y_offset, b.to},
-                                    {&split.counters_offset, counters_at}}),
-            of_a.operand, of_a.table, a.to, of_b.operand, of_b.table, b.to, counters_at},
+                                    {&split.counters_offset, counters_at},
+                                    {&split.tiles_offset, group_tiles}}),
+            of_a.operand, of_a.table, a.to, of_b.operand, of_b.table, b.to, counters_at, group_tiles},
            device);
+}
+
+// Where they have different numbers of matrices, each operand has a step of its own: else most work-groups of
+// the one with fewer would have none.
+void add_split(Plan& plan, const Tunables& setting, const Problem& p, const SplitResult& a,
+               const SplitResult& b, Operand counters_at, std::int64_t counters, Operand group_tiles,
+               const DeviceInfo& device) {
+  if (a.terms.members != b.terms.members && a.terms.members > 0 && b.terms.members > 0) {
+    add_split_step(plan, setting, p, a, {{}, b.to}, counters_at, counters, group_tiles, device);
+    add_split_step(plan, setting, p, {{}, a.to}, b, counters_at, 0, group_tiles, device);
+  } else {
+    add_split_step(plan, setting, p, a, b, counters_at, counters, group_tiles, device);
+  }
 }
 
 class Steps {
@@ -110,7 +130,7 @@ class Steps {
       : kernel_(*schedule.kernel), p_(problem), device_(device) {
     // As many splits as have something to do.
     splits_ = ceil_div(a_.blocks, ceil_div(a_.blocks, schedule.splits));
-    const std::size_t tiles = kernel_.spec->geometry(p_.m, p_.n, kernel_.tunables).groups[0];
+    const std::size_t tiles = kernel_.spec->geometry(p_.m, columns_, kernel_.tunables).groups[0];
     clustered_ = schedule.clustered && splits_ > 1 &&
                  tiles <= device.max_groups[0] / static_cast<std::size_t>(p_.batch);
   }
@@ -122,8 +142,9 @@ class Steps {
     terms_b_ = p_.b_prepared ? operand_prepared_b : add_workspace(plan_, b_.elements(), {}).operand;
     // A kernel that gets a workspace which it does not use gets one all the same.
     sums_ = add_workspace(plan_, std::max<std::int64_t>(layout.elements, 1), {}).operand;
+    group_tiles_ = add_group_tiles(plan_, p_, panel_rows, device_);
     add_split(plan_, kernel_.tunables, p_, {p_.a_prepared ? OperandTerms{} : a_, terms_a_},
-              {p_.b_prepared ? OperandTerms{} : b_, terms_b_}, sums_, layout.counters, device_);
+              {p_.b_prepared ? OperandTerms{} : b_, terms_b_}, sums_, layout.counters, group_tiles_, device_);
     plan_.multiply = plan_.steps.size();
     add_product();
     add_fixup();
@@ -142,7 +163,7 @@ class Steps {
   // Work-groups of clusters have a split of one tile each. Others, as many as there is room for, walk over
   // all.
   Geometry product_geometry() const {
-    Geometry geometry = kernel_.spec->geometry(p_.m, p_.n, kernel_.tunables);
+    Geometry geometry = kernel_.spec->geometry(p_.m, columns_, kernel_.tunables);
     if (clustered_) {
       geometry.groups[0] *= static_cast<std::size_t>(p_.batch);
       geometry.groups[2] = geometry.cluster = static_cast<std::size_t>(splits_);
@@ -163,26 +184,28 @@ class Steps {
     constexpr std::int64_t rasterised_rows = 1024;
     TensorArguments product{};
     product.M = p_.m;
-    product.N = p_.n;
+    product.N = columns_;
     product.K = p_.k;
     product.a = layout_of(a_);
     product.b = layout_of(b_);
     product.c = c_.layout;
     product.d = d_.layout;
     product.batch = p_.batch;
-    product.k_splits = splits_;
-    product.clustered = clustered_;
-    product.group_m = std::min(rasterised_rows / kernel_.tile.m, ceil_div(p_.m, kernel_.tile.m));
-    product.pairs = c_in_vectors(p_);
+    product.k_splits = static_cast<int>(splits_);
+    product.clustered = clustered_ ? 1 : 0;
+    product.group_m =
+        static_cast<int>(std::min(rasterised_rows / kernel_.tile.m, ceil_div(p_.m, kernel_.tile.m)));
+    product.pairs = c_in_vectors(p_) ? 1 : 0;
     add_step(plan_, kernel_, product_geometry(),
              {struct_argument(product,
                               {{&product.a.offset, terms_a_},
                                {&product.b.offset, terms_b_},
                                {&product.c.offset, c_.operand},
                                {&product.d.offset, d_.operand},
-                               {&product.w_offset, sums_}},
+                               {&product.w_offset, sums_},
+                               {&product.tiles_offset, group_tiles_}},
                               {{&product.alpha, ScalarOf::alpha}, {&product.beta, ScalarOf::beta}}),
-              terms_a_, terms_b_, c_.operand, c_.table, d_.operand, d_.table, sums_},
+              terms_a_, terms_b_, c_.operand, c_.table, d_.operand, d_.table, sums_, group_tiles_},
              device_);
   }
 
@@ -190,14 +213,15 @@ class Steps {
   // first.
   void add_fixup() {
     const Variant& kernel = fixup_program(wide_);
-    Geometry geometry = kernel.spec->geometry(p_.m, p_.n, kernel.tunables);
+    Geometry geometry = kernel.spec->geometry(p_.m, columns_, kernel.tunables);
     const std::size_t room = room_for(kernel);
     geometry.groups[0] = std::min(geometry.groups[0], room);
     geometry.groups[1] = std::min(static_cast<std::size_t>(p_.batch), room / geometry.groups[0]);
     FixupArguments fixup{};
     fixup.product = sizes_of(p_);
-    const Operand wide_a = add_wide(matrix_a(wide_), p_.a_type, p_.a_cols());
-    const Operand wide_b = add_wide(matrix_b(wide_), p_.b_type, p_.b_cols());
+    fixup.product.N = columns_;
+    const Operand wide_a = add_wide(matrix_a(wide_), p_.a_type, p_.a_cols(), p_.members_of_a());
+    const Operand wide_b = add_wide(matrix_b(wide_), p_.b_type, p_.b_cols(), p_.batch);
     fixup.product.a = matrix_a(wide_).layout;
     fixup.product.b = matrix_b(wide_).layout;
     fixup.a = {of_a_.layout, static_cast<std::int64_t>(p_.a_type)};
@@ -222,17 +246,18 @@ class Steps {
                           {&fixup.product.c.offset, c_.operand},
                           {&fixup.product.d.offset, d_.operand},
                           {&fixup.a_scales.offset, terms_a_},
-                          {&fixup.b_scales.offset, terms_b_}},
+                          {&fixup.b_scales.offset, terms_b_},
+                          {&fixup.tiles_offset, group_tiles_}},
                          {{&fixup.product.alpha, ScalarOf::alpha}, {&fixup.product.beta, ScalarOf::beta}}),
          of_a_.operand, of_a_.table, wide_a, of_b_.operand, of_b_.table, wide_b, c_.operand, c_.table,
-         d_.operand, d_.table, terms_a_, terms_b_},
+         d_.operand, d_.table, terms_a_, terms_b_, group_tiles_},
         device_);
   }
 
   // Where the fix-up may copy an operand of 16-bit elements to.
-  Operand add_wide(const StepMatrix& wide, ElementType type, std::int64_t cols) {
+  Operand add_wide(const StepMatrix& wide, ElementType type, std::int64_t cols, std::int64_t members) {
     return is_narrow(type)
-               ? add_workspace_for_copies(plan_, "an operand in FP32", wide.layout, cols, p_.batch).operand
+               ? add_workspace_for_copies(plan_, "an operand in FP32", wide.layout, cols, members).operand
                : operand_none;
   }
 
@@ -245,7 +270,9 @@ class Steps {
   std::int64_t splits_;
   bool clustered_;
   Plan plan_;
+  const std::int64_t columns_ = columns_of_tiles(p_, panel_rows);
   Operand terms_a_ = operand_none, terms_b_ = operand_none, sums_ = operand_none;
+  Operand group_tiles_ = operand_none;
 };
 
 // --- The step that prepares an operand -------------------------------------------------------------------
@@ -299,7 +326,7 @@ class Tensor : public Family {
  public:
   Tensor() : Family(all_storages(), {"NARROW_A", "NARROW_B"}) {}
   // How many terms the values of each operand are.
-  int storage(const Problem& p) const override {
+  int storage_of(const Problem& p) const override {
     if (p.precision == Precision::fp32 || p.k > longest_int_k) {
       return -1;
     }
@@ -307,6 +334,7 @@ class Tensor : public Family {
            (p.precision == Precision::bf16x6 ? 4 : 0);
   }
   bool reads_narrow() const override { return true; }
+  bool takes_groups() const override { return true; }
   bool multiplies_in(Precision precision) const override { return precision != Precision::fp32; }
   // A user says by the precision which it is, or by the tunables where there is no problem.
   bool decides(std::string_view) const override { return false; }
@@ -320,6 +348,7 @@ class Tensor : public Family {
   std::vector<const Variant*> companions(const Variant& kernel) const override {
     std::vector<const Variant*> programs = all_fixups();
     programs.push_back(&split_program(kernel.tunables));
+    programs.push_back(&program("group_tiles"));
     return programs;
   }
 };
@@ -440,11 +469,13 @@ std::int64_t OperandTerms::elements() const {
 
 OperandTerms terms_of_a(const Tunables& t, const Problem& p) {
   const std::int64_t rows = p.a_prepared ? most_tile_rows : std::max<std::int64_t>(at(t, "TSM"), panel_rows);
-  return layout("the terms of A", t, p, ceil_div(p.m, rows) * (rows / panel_rows), p.a_stride, "NARROW_A");
+  return layout("the terms of A", t, p, ceil_div(p.m, rows) * (rows / panel_rows), p.members_of_a(),
+                p.a_stride, "NARROW_A");
 }
 
 OperandTerms terms_of_b(const Tunables& t, const Problem& p) {
-  return layout("the terms of B", t, p, ceil_div(p.n, panel_rows), p.b_stride, "NARROW_B");
+  return layout("the terms of B", t, p, ceil_div(columns_of_tiles(p, panel_rows), panel_rows), p.batch,
+                p.b_stride, "NARROW_B");
 }
 
 std::size_t prepared_bytes(const Problem& problem) {
@@ -466,7 +497,8 @@ Plan plan_preparation(const Problem& p, const DeviceInfo& device) {
   const OperandTerms terms = prepared_terms(p);
   if (terms.size > 0) {
     add_split(plan, setting_for(p), p, {p.a_prepared ? terms : OperandTerms{}, operand_prepared_a},
-              {p.b_prepared ? terms : OperandTerms{}, operand_prepared_b}, operand_none, 0, device);
+              {p.b_prepared ? terms : OperandTerms{}, operand_prepared_b}, operand_none, 0, operand_none,
+              device);
   }
   return plan;
 }
@@ -477,7 +509,8 @@ SplitsLayout splits_layout(const Tunables& t, const Problem& p, std::int64_t spl
   }
   constexpr std::int64_t line = 32;  // of counters
   const std::int64_t tiles = count_elements(
-      "the tiles of C", {ceil_div(p.m, at(t, "TSM")), ceil_div(p.n, tile_rows_of_b(t)), p.batch});
+      "the tiles of C",
+      {ceil_div(p.m, at(t, "TSM")), ceil_div(columns_of_tiles(p, panel_rows), tile_rows_of_b(t)), p.batch});
   const std::int64_t counters = round_up(tiles, line);
   return {counters, counters + count_elements("the partial sums of C",
                                               {tiles, splits, at(t, "TSM") * tile_rows_of_b(t)})};

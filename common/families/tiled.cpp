@@ -27,7 +27,7 @@ class General : public Tiled {
   General()
       : Tiled(every({{"TRANS_A", {0, 1}}, {"TRANS_B", {0, 1}}, {"LONG_OFFSETS", {0, 1}}}), {"LONG_OFFSETS"}) {
   }
-  int storage(const Problem& p) const override {
+  int storage_of(const Problem& p) const override {
     return transposes(p) + 4 * int{std::max({p.lda, p.ldb, p.ldc, p.addend_ld}) > longest_int_ld};
   }
   bool stops_at_k() const override { return true; }
@@ -98,7 +98,7 @@ class Pipelined : public Tiled {
  public:
   Pipelined() : Tiled(ways_of_reading()) {}
 
-  int storage(const Problem& p) const override {
+  int storage_of(const Problem& p) const override {
     if (p.k > longest_int_k) {
       return -1;
     }
@@ -201,8 +201,91 @@ KernelSpec pipelined() {
   return spec;
 }
 
+// --- The same, where groups of columns have operands A of their own --------------------------------------
+
+class Grouped : public Tiled {
+ public:
+  Grouped() : Tiled(every({{"TRANS_A", {0, 1}}, {"TRANS_B", {0, 1}}, {"V", {1, 4}}})) {}
+
+  bool takes_groups() const override { return true; }
+  bool runs_on(DeviceKind) const override { return true; }
+  bool is_measured() const override { return false; }
+
+  // On NVIDIA's a wide tile for groups of many columns, and a narrow one, which waits for memory alone, for
+  // few: the fastest of `python/measure/grouped_settings.py` on an H200. Elsewhere one that small devices
+  // have room for, too, and smaller still where a compiler for a CPU takes long.
+  std::optional<Tunables> unmeasured(const Problem& p, const DeviceInfo& device,
+                                     const Tunables&) const override {
+    if (!p.is_grouped() || storage(p) < 0) {
+      return std::nullopt;
+    }
+    if (!device.is_nvidia()) {
+      const bool roomy = device.kind != DeviceKind::cpu && device.max_work_group >= 128;
+      return roomy ? Tunables{{"TSM", 64}, {"TSN", 64}, {"WPTM", 8}, {"WPTN", 4}, {"UNROLL_K", 2}}
+                   : Tunables{{"TSM", 32}, {"TSN", 32},    {"WPTM", 4},
+                              {"WPTN", 4}, {"LANES_M", 8}, {"UNROLL_K", 2}};
+    }
+    constexpr std::int64_t few = 32;
+    Tunables tile = p.n / p.groups > few
+                        ? Tunables{{"TSM", 128}, {"TSN", 64},    {"TSK", 16},  {"WPTM", 8},
+                                   {"WPTN", 8},  {"LANES_M", 8}, {"STAGES", 3}}
+                        : Tunables{{"TSM", 128}, {"TSN", 16},     {"TSK", 32},   {"WPTM", 4},
+                                   {"WPTN", 4},  {"LANES_M", 16}, {"STAGES", 2}, {"RESIDENT", 4}};
+    tile.insert({{"LANE_ORDER", 1}, {"BYTES", 1}, {"FMA_ORDER", 2}});
+    return tile;
+  }
+
+  std::vector<const Variant*> companions(const Variant&) const override { return {&program("group_tiles")}; }
+
+  Plan lower(const Schedule& schedule, const Problem& p, const DeviceInfo& device) const override {
+    const Variant& kernel = *schedule.kernel;
+    const std::int64_t columns = columns_of_tiles(p, kernel.tile.n);
+    Plan plan;
+    plan.scalars = {p.alpha, p.beta};
+    const Operand tiles = add_group_tiles(plan, p, kernel.tile.n, device);
+    plan.multiply = plan.steps.size();
+    const StepMatrix a = matrix_a(p), b = matrix_b(p), c = matrix_c(p), d = matrix_d(p);
+    GroupedArguments arguments{};
+    arguments.product = sizes_of(p);
+    arguments.product.N = columns;
+    arguments.product.a = a.layout;
+    arguments.product.b = b.layout;
+    arguments.product.c = c.layout;
+    arguments.product.d = d.layout;
+    order_tiles(arguments.product, p, kernel.tile.m);
+    add_step(plan, kernel, kernel.spec->geometry(p.m, columns, kernel.tunables),
+             {struct_argument(
+                  arguments,
+                  {{&arguments.product.a.offset, a.operand},
+                   {&arguments.product.b.offset, b.operand},
+                   {&arguments.product.c.offset, c.operand},
+                   {&arguments.product.d.offset, d.operand},
+                   {&arguments.tiles_offset, tiles}},
+                  {{&arguments.product.alpha, ScalarOf::alpha}, {&arguments.product.beta, ScalarOf::beta}}),
+              a.operand, b.operand, c.operand, d.operand, tiles},
+             device);
+    return plan;
+  }
+
+ private:
+  int storage_of(const Problem& p) const override {
+    return !p.is_grouped() || p.k > longest_int_k
+               ? -1
+               : transposes(p) + (a_in_vectors(p) && b_in_vectors(p) ? 4 : 0);
+  }
+};
+
+KernelSpec grouped() {
+  KernelSpec spec = pipelined();
+  spec.name = "grouped";
+  spec.path = "gemm/tiled/grouped.cl";
+  spec.idea = "tiles of groups of columns";
+  spec.family = std::make_shared<Grouped>();
+  return spec;
+}
+
 }  // namespace
 
-std::vector<KernelSpec> tiled_kernels() { return {general(), pipelined()}; }
+std::vector<KernelSpec> tiled_kernels() { return {general(), pipelined(), grouped()}; }
 
 }  // namespace duogemm

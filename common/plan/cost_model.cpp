@@ -130,7 +130,8 @@ Traffic::Traffic(const Problem& problem, const CostFacts& facts) {
   const auto k = static_cast<double>(problem.k);
   const auto batch = static_cast<double>(problem.batch);
   const bool strided = problem.batch_by == BatchBy::strides;
-  const double a = (strided && problem.a_stride == 0 ? 1.0 : batch) * m * k;
+  const double a =
+      (strided && problem.a_stride == 0 ? 1.0 : static_cast<double>(problem.members_of_a())) * m * k;
   const double b = (strided && problem.b_stride == 0 ? 1.0 : batch) * n * k;
   const double inputs = sizeof(float) * (a + b);
   const double result = sizeof(float) * batch * m * n;

@@ -53,10 +53,12 @@ struct Traffic {
 struct Candidate {
   Candidate(const Variant& kernel, const Calibration& calibration);
 
-  // Work-groups for a member of the batch, or a share of one. Exact: sizes are far below 2^53.
+  // Work-groups for a member of the batch, or a share of one. Exact: sizes are far below 2^53. On average
+  // half of a group's last tile has no columns.
   double groups(const Problem& problem) const {
     return whole_up(static_cast<double>(problem.m) / block_m) *
-           whole_up(static_cast<double>(problem.n) / block_n) / blocks;
+           whole_up(static_cast<double>(problem.n) / block_n + 0.5 * static_cast<double>(problem.groups)) /
+           blocks;
   }
   // No split of k makes it faster than all units are, when all of them are busy to the end, or than a
   // work-group is that has a unit to itself, with as short a split as there may be.

@@ -219,19 +219,18 @@ Plan lower_widened(const Schedule& schedule, const Problem& problem, const Devic
   std::vector<Step> steps = std::exchange(plan.steps, {});
   std::vector<OperandCopy> copies;
   const auto copy = [&](ElementType type, const StepMatrix& from, const StepMatrix& to, bool transposed,
-                        std::int64_t rows, std::int64_t cols) {
-    const StepMatrix copied =
-        add_workspace_for_copies(plan, "an operand in FP32", to.layout, cols, problem.batch);
-    copies.push_back({from, type, copied, transposed, rows, cols, copies_of(to.layout, problem.batch)});
+                        std::int64_t rows, std::int64_t cols, std::int64_t members) {
+    const StepMatrix copied = add_workspace_for_copies(plan, "an operand in FP32", to.layout, cols, members);
+    copies.push_back({from, type, copied, transposed, rows, cols, copies_of(to.layout, members)});
     redirect(steps, from.operand, from.table, copied.operand);
   };
   if (narrow_a) {
     copy(problem.a_type, matrix_a(problem), matrix_a(wide), problem.a_op != wide.a_op, wide.a_rows(),
-         wide.a_cols());
+         wide.a_cols(), problem.members_of_a());
   }
   if (narrow_b) {
     copy(problem.b_type, matrix_b(problem), matrix_b(wide), problem.b_op != wide.b_op, wide.b_rows(),
-         wide.b_cols());
+         wide.b_cols(), problem.batch);
   }
   add_copies(plan, copies, device);
   plan.multiply += plan.steps.size();

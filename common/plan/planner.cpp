@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "families/kernel_parts.h"
 #include "plan/scaling.h"
 #include "plan/select.h"
 
@@ -103,8 +104,10 @@ void Planner::add(const Calibration& calibration) {
     if (!unsupported_reason(variant, device_)) {
       const Candidate& candidate = kernel->candidates[i].emplace_back(variant, calibration);
       const auto products = static_cast<double>(variant.tile.m * variant.tile.n);
-      least_per_product_ =
-          std::min(least_per_product_, candidate.least_per_group / (products * facts_.units));
+      if (spec.family->multiplies_in(Precision::fp32)) {
+        least_per_product_ =
+            std::min(least_per_product_, candidate.least_per_group / (products * facts_.units));
+      }
     }
   }
 }
@@ -225,6 +228,14 @@ std::vector<const Variant*> Planner::kernels() const {
       problem.lda = problem.a_rows();
       problem.ldb = problem.b_rows();
       all.insert(fallback(problem).kernel);
+      const bool tells_groups_apart = m == large && device_.kind != DeviceKind::cpu;
+      for (const bool aligned : {true, false}) {
+        if (tells_groups_apart) {
+          problem.groups = 1;  // of many columns or few
+          problem.a_aligned = aligned;
+          all.insert(fallback(problem).kernel);
+        }
+      }
     }
   }
   return {all.begin(), all.end()};
@@ -233,11 +244,17 @@ std::vector<const Variant*> Planner::kernels() const {
 ScheduleRequest unmeasured_request(const Problem& problem, const DeviceInfo& device) {
   const Tunables& registers = tuning_for(device).registers;
   for (const KernelSpec& spec : registry()) {
-    if (spec.family && spec.family->runs_on(device.kind)) {
+    const bool possible = spec.family && spec.family->runs_on(device.kind) &&
+                          (!problem.is_grouped() || spec.family->takes_groups());
+    if (possible) {
       if (const auto tunables = spec.family->unmeasured(problem, device, registers)) {
         return {&spec, *tunables};
       }
     }
+  }
+  if (problem.is_grouped()) {
+    throw Error(Status::unsupported, "grouped products of k of at most " + std::to_string(longest_int_k) +
+                                         "; it is " + std::to_string(problem.k));
   }
   throw std::logic_error("no kernel takes any problem on a device of this kind");
 }

@@ -57,8 +57,16 @@ class Planner::Search {
     ways_.reserve(256);
   }
 
-  // Without a kernel where there is nothing.
+  // Without a kernel where there is nothing. For a grouped product, without one where tensor cores are not
+  // permitted or take longer.
   Schedule fastest() {
+    if (problem_.is_grouped()) {
+      least_ = as_fast * grouped_seconds();
+      if (problem_.precision != Precision::fp32 && several_steps_) {
+        look_at_terms();
+      }
+      return best_;
+    }
     look_at(
         {.problem = problem_, .seconds = widening_seconds(true, true), .traffic = Traffic(problem_, facts_)});
     if (!several_steps_) {
@@ -70,10 +78,7 @@ class Planner::Search {
     const Schedule in_fp32 = std::exchange(best_, {});
     if (problem_.precision != Precision::fp32) {
       least_ *= as_fast;
-      look_at({.precision = problem_.precision,
-               .problem = problem_,
-               .seconds = seconds_in_terms(),
-               .traffic = Traffic(problem_, facts_)});
+      look_at_terms();
     }
     return best_.kernel != nullptr ? best_ : in_fp32;
   }
@@ -125,6 +130,23 @@ class Planner::Search {
     }
   }
 
+  void look_at_terms() {
+    look_at({.precision = problem_.precision,
+             .problem = problem_,
+             .seconds = seconds_in_terms(),
+             .traffic = Traffic(problem_, facts_)});
+  }
+
+  // A grouped product in FP32: its tiles fill the device, or the memory is what it waits for.
+  double grouped_seconds() const {
+    constexpr double widest = 64.0;  // tile along n, of which half is left over in each group
+    const double columns =
+        static_cast<double>(problem_.n) + 0.5 * widest * static_cast<double>(problem_.groups);
+    const double products = static_cast<double>(problem_.m) * columns * k_;
+    return facts_.launch +
+           std::max(products * planner_.least_per_product_, Traffic(problem_, facts_).seconds);
+  }
+
   void look_at_packed(bool pack_a, bool pack_b) {
     const Problem& p = problem_;
     if ((pack_a && !a_gains_from_packing(p)) || (pack_b && !b_gains_from_packing(p))) {
@@ -162,9 +184,10 @@ class Planner::Search {
     const auto moved = [&](bool is_prepared, ElementType type) {
       return is_prepared ? 0.0 : is_narrow(type) ? 0.5 : wide;
     };
-    return packing_seconds(moved(p.a_prepared, p.a_type) * packed_bytes(p.m, p.k, p.a_stride, p.batch) +
-                               moved(p.b_prepared, p.b_type) * packed_bytes(p.n, p.k, p.b_stride, p.batch),
-                           facts_) +
+    return packing_seconds(
+               moved(p.a_prepared, p.a_type) * packed_bytes(p.m, p.k, p.a_stride, p.members_of_a()) +
+                   moved(p.b_prepared, p.b_type) * packed_bytes(p.n, p.k, p.b_stride, p.batch),
+               facts_) +
            facts_.step;
   }
 

@@ -74,7 +74,7 @@ class Planner {
   CostFacts facts_;
   bool packs_and_reduces_;  // the device has room for the work-groups of the kernels that do so
   std::vector<Kernel> kernels_;
-  // Seconds that one multiplication and addition takes, at the least, where the whole device is busy.
+  // Seconds that one multiplication and addition in FP32 takes, at the least, where the whole device is busy.
   double least_per_product_ = std::numeric_limits<double>::infinity();
 };
 

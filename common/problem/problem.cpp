@@ -1,6 +1,7 @@
 #include "problem/problem.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -95,7 +96,7 @@ void require_addressable(const Problem& p, bool swapped) {
     require_addressable("the bias", p.m, 1, p.m, p.bias_stride, p.batch);
   }
   if (p.multiplies()) {
-    require_addressable(swapped ? "b" : "a", p.a_rows(), p.a_cols(), p.lda, p.a_stride, p.batch);
+    require_addressable(swapped ? "b" : "a", p.a_rows(), p.a_cols(), p.lda, p.a_stride, p.members_of_a());
     require_addressable(swapped ? "a" : "b", p.b_rows(), p.b_cols(), p.ldb, p.b_stride, p.batch);
   }
 }
@@ -106,6 +107,13 @@ void require_results_apart(const Problem& p) {
       members_overlap(p.m, p.n, p.ldc, p.c_stride, p.batch)) {
     reject("c_stride is " + std::to_string(p.c_stride) + ": the results of the batch would overlap");
   }
+}
+
+// Kernels number the tiles of groups, and where these begin, in 32 bits.
+bool is_countable_in_tiles(std::int64_t columns, std::int64_t groups) {
+  constexpr std::int64_t widest = 256;
+  constexpr auto most = std::int64_t{std::numeric_limits<std::int32_t>::max()};
+  return columns <= most && groups <= most / widest && columns + widest * groups <= most;
 }
 
 // Only sums in FP32 are the same everywhere.
@@ -165,12 +173,10 @@ void swap_operands(Sgemm& call) {
   std::swap(call.a_type, call.b_type);
 }
 
-ColumnMajor to_column_major(const Sgemm& call, BatchBy batch_by) {
-  Problem problem{call, batch_by};
-  if (batch_by != BatchBy::strides) {  // valid ones, which mean nothing
-    problem.a_stride = problem.b_stride = 0;
-    problem.c_stride = 1;
-  }
+namespace {
+
+// `problem` is the call, without what means nothing.
+ColumnMajor validated(Problem problem, const Sgemm& call) {
   require_sizes(problem);
   const bool by_rows = call.layout == Layout::row_major;
   // In the caller's own words: lengths of rows where matrices are stored by rows.
@@ -185,6 +191,33 @@ ColumnMajor to_column_major(const Sgemm& call, BatchBy batch_by) {
   require_results_apart(problem);
   require_precision_of_level(problem);
   return {problem, by_rows};
+}
+
+}  // namespace
+
+ColumnMajor to_column_major(const Sgemm& call, BatchBy batch_by) {
+  Problem problem{call, batch_by};
+  if (batch_by != BatchBy::strides) {  // valid ones, which mean nothing
+    problem.a_stride = problem.b_stride = 0;
+    problem.c_stride = 1;
+  }
+  return validated(problem, call);
+}
+
+ColumnMajor to_grouped_column_major(const Sgemm& call) {
+  const bool by_rows = call.layout == Layout::row_major;
+  const std::int64_t grouped = by_rows ? call.m : call.n;
+  require_at_least("batch", call.batch, 0);
+  if (!is_countable_in_tiles(grouped, call.batch)) {
+    reject("the groups are " + std::to_string(call.batch) + " with " + std::to_string(grouped) +
+           (by_rows ? " rows" : " columns") + " in all; with 256 more for each, these must be below 2^31");
+  }
+  Problem problem{call};
+  problem.groups = call.batch;
+  problem.batch = std::min<std::int64_t>(call.batch, 1);
+  (by_rows ? problem.a_stride : problem.b_stride) = 0;
+  problem.c_stride = 0;
+  return validated(problem, call);
 }
 
 void require_pointers(const Problem& problem, const void* a, const void* b, const void* c) {

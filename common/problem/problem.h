@@ -25,6 +25,9 @@ enum class BatchBy { strides, offsets, addresses };
 // What is asked for, stored by columns, and what a call adds to it.
 struct Problem : Sgemm {
   BatchBy batch_by = BatchBy::strides;
+  // Of a grouped product, into how many groups consecutive columns of B and C are cut, by ends in device
+  // memory; a member of A is for each. The batch is 1 then. 0: no grouped product.
+  std::int64_t groups = 0;
   // The matrix that beta is a factor of may be apart from C, which is only written then. It has a leading
   // dimension and a stride of its own; a leading dimension of 0 repeats one column, such as a bias.
   bool addend_apart = false;
@@ -50,6 +53,10 @@ struct Problem : Sgemm {
   bool a_padded = false;
   bool b_padded = false;
   bool c_padded = false;
+
+  bool is_grouped() const { return groups > 0; }
+  // How many matrices A there are, a stride of which is 0 if they are all the same.
+  std::int64_t members_of_a() const { return is_grouped() ? groups : batch; }
 
   // A and B take no part when alpha or k is zero.
   bool multiplies() const { return alpha != 0.0f && k != 0; }
@@ -86,17 +93,18 @@ struct Problem : Sgemm {
   std::int64_t c_elements() const { return ldc * n; }
 
   // From the first element of the first matrix of a batch to the last of the last.
-  std::int64_t a_extent() const { return extent(a_rows(), a_cols(), lda, a_stride); }
-  std::int64_t b_extent() const { return extent(b_rows(), b_cols(), ldb, b_stride); }
-  std::int64_t c_extent() const { return extent(m, n, ldc, c_stride); }
+  std::int64_t a_extent() const { return extent(a_rows(), a_cols(), lda, a_stride, members_of_a()); }
+  std::int64_t b_extent() const { return extent(b_rows(), b_cols(), ldb, b_stride, batch); }
+  std::int64_t c_extent() const { return extent(m, n, ldc, c_stride, batch); }
 
   // No transposes, leading dimensions as small as they can be.
   static Problem packed(std::int64_t m, std::int64_t n, std::int64_t k, float alpha = 1.0f,
                         float beta = 0.0f);
 
  private:
-  std::int64_t extent(std::int64_t rows, std::int64_t cols, std::int64_t ld, std::int64_t stride) const {
-    return batch == 0 || rows == 0 || cols == 0 ? 0 : (batch - 1) * stride + ld * (cols - 1) + rows;
+  static std::int64_t extent(std::int64_t rows, std::int64_t cols, std::int64_t ld, std::int64_t stride,
+                             std::int64_t members) {
+    return members == 0 || rows == 0 || cols == 0 ? 0 : (members - 1) * stride + ld * (cols - 1) + rows;
   }
 };
 
@@ -111,6 +119,10 @@ struct ColumnMajor {
   bool swapped;
 };
 ColumnMajor to_column_major(const Sgemm& call, BatchBy batch_by = BatchBy::strides);
+
+// The same of a grouped product, where the batch is the groups: of consecutive rows of A and C, or columns of
+// B and C where matrices are stored by columns. The strides of those two do not count.
+ColumnMajor to_grouped_column_major(const Sgemm& call);
 
 // Makes a row-major product the column-major one of the swapped operands.
 void swap_operands(Sgemm& call);

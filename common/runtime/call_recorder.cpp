@@ -48,7 +48,8 @@ Json describe(const Sgemm& call, CallMemory memory, CallBatch batch) {
   const auto letter = [](Transpose op) { return op == Transpose::yes ? "T" : "N"; };
   const bool transposes = call.a_op == Transpose::yes || call.b_op == Transpose::yes;
   const bool lists = batch == CallBatch::lists;
-  const bool strides = !lists && call.batch != 1;
+  const bool groups = batch == CallBatch::groups;
+  const bool strides = batch == CallBatch::strides && call.batch != 1;
   add(transposes, "ops", std::string(letter(call.a_op)) + letter(call.b_op));
   add(true, "lda", call.lda);
   add(true, "ldb", call.ldb);
@@ -56,9 +57,11 @@ Json describe(const Sgemm& call, CallMemory memory, CallBatch batch) {
   add(!(call.alpha == 1.0f), "alpha", number(call.alpha));
   add(!(call.beta == 0.0f), "beta", number(call.beta));
   add(lists, "batch_by", "lists");
-  add(lists || strides, "batch", call.batch);
-  add(strides, "a_stride", call.a_stride);
-  add(strides, "b_stride", call.b_stride);
+  add(groups, "batch_by", "groups");
+  add(groups || lists || strides, "batch", call.batch);
+  const bool by_rows = call.layout == Layout::row_major;
+  add(strides || (groups && !by_rows), "a_stride", call.a_stride);
+  add(strides || (groups && by_rows), "b_stride", call.b_stride);
   add(strides, "c_stride", call.c_stride);
   add(call.layout == Layout::row_major, "layout", "row_major");
   add(call.level == Reproducibility::everywhere, "level", "everywhere");
@@ -202,8 +205,10 @@ void record_call(const Sgemm& call, CallMemory memory, CallBatch batch) noexcept
     return;
   }
   try {
-    const bool lists = batch == CallBatch::lists;
-    if (!to_column_major(call, lists ? BatchBy::addresses : BatchBy::strides).problem.is_empty()) {
+    const BatchBy by = batch == CallBatch::lists ? BatchBy::addresses : BatchBy::strides;
+    const ColumnMajor found =
+        batch == CallBatch::groups ? to_grouped_column_major(call) : to_column_major(call, by);
+    if (!found.problem.is_empty()) {
       recorder->add(describe(call, memory, batch));
     }
   } catch (const std::exception& error) {

@@ -84,8 +84,8 @@ void launch(const PreparedPlan& plan, Queue& queue, const PreparedPlan::Operands
 
 // All that a plan depends on.
 auto key(const Problem& p) {
-  return std::tuple(p.m, p.n, p.k, p.lda, p.ldb, p.ldc, p.batch, p.a_stride, p.b_stride, p.c_stride, p.a_op,
-                    p.b_op, p.batch_by, p.level, p.precision, p.alpha == 0.0f, p.beta == 0.0f,
+  return std::tuple(p.m, p.n, p.k, p.lda, p.ldb, p.ldc, p.batch, p.groups, p.a_stride, p.b_stride, p.c_stride,
+                    p.a_op, p.b_op, p.batch_by, p.level, p.precision, p.alpha == 0.0f, p.beta == 0.0f,
                     p.owed_splits() > 1 && p.alpha == 1.0f, p.addend_apart, p.addend_ld, p.addend_stride,
                     p.bias, p.bias_stride, p.activation, p.device_scalars, p.no_workspace, p.a_aligned,
                     p.b_aligned, p.c_aligned, p.a_type, p.b_type, p.c_type, p.a_prepared, p.b_prepared);

@@ -74,6 +74,35 @@ typedef struct {
   float alpha, beta;
 } FinishArguments;
 
+// --- Grouped products
+// ----------------------------------------------------------------------------------------
+
+// The columns of B and D belong to groups, one after the other, and each group has an A of its own: the
+// members of a batch. A tile of D has columns of one group: from the first on, and none from the end on. Of
+// some tiles the end is no further than the first.
+typedef struct {
+  int group;
+  int first;
+  int end;
+  int unused;
+} GroupTile;
+
+// Group g has the columns before the g-th of the ends that no group before it has. Tiles are that wide.
+typedef struct {
+  Int64 ends_offset;
+  Int64 tiles_offset;
+  int groups;
+  int columns;
+  int width;
+  int tiles;
+} GroupTilesArguments;
+
+// A grouped product: N is the width of all tiles together.
+typedef struct {
+  GemmArguments product;
+  Int64 tiles_offset;
+} GroupedArguments;
+
 // --- On tensor cores
 // -----------------------------------------------------------------------------------------
 
@@ -98,6 +127,7 @@ typedef struct {
   SplitOperand a, b;
   Int64 counters_offset;
   Int64 counters;
+  Int64 tiles_offset;  // where B is that of a grouped product, whose tiles are panels
 } SplitArguments;
 
 // An operand that is split.
@@ -114,11 +144,12 @@ typedef struct {
   TermsLayout a, b;
   MatrixLayout c, d;
   Int64 batch;
-  Int64 k_splits;
-  Int64 clustered;
   Int64 w_offset;
-  Int64 group_m;  // tiles along M before the next along N
-  Int64 pairs;    // whether C, if its address allows, and D can be read and written in float2
+  Int64 tiles_offset;  // of a grouped product, whose tiles are panels of B; N is as there
+  int k_splits;
+  int clustered;
+  int group_m;  // tiles along M before the next along N
+  int pairs;    // whether C, if its address allows, and D can be read and written in float2
   float alpha, beta;
 } TensorArguments;
 
@@ -136,12 +167,14 @@ typedef struct {
   TermsLayout a_scales, b_scales;
   Int64 a_panels_in_tile;
   Int64 blocks;
+  Int64 tiles_offset;  // as there
 } FixupArguments;
 
 #ifdef __cplusplus
 static_assert(sizeof(Int64) == 8 && sizeof(GemmArguments) == 22 * 8 && sizeof(ReduceArguments) == 13 * 8 &&
                   sizeof(PackArguments) == 20 * 8 && sizeof(FinishArguments) == 17 * 8 &&
-                  sizeof(SplitArguments) == 23 * 8 && sizeof(TensorArguments) == 22 * 8 &&
-                  sizeof(FixupArguments) == 38 * 8,
+                  sizeof(GroupTile) == 2 * 8 && sizeof(GroupTilesArguments) == 4 * 8 &&
+                  sizeof(GroupedArguments) == 23 * 8 && sizeof(SplitArguments) == 24 * 8 &&
+                  sizeof(TensorArguments) == 21 * 8 && sizeof(FixupArguments) == 39 * 8,
               "host and kernels must lay the structs out alike");
 #endif

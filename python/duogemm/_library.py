@@ -61,6 +61,7 @@ _ARGUMENTS = {
     "duogemm_cuda_prepared_bytes": [_POINTER, _POINTER, ctypes.c_int, _POINTER],
     "duogemm_cuda_prepare": [_POINTER, _POINTER, ctypes.c_int, _POINTER, _POINTER],
     "duogemm_cuda_sgemm_prepared": [_POINTER] * 7,
+    "duogemm_cuda_sgemm_grouped": [_POINTER] * 6,
 }
 
 
@@ -82,6 +83,7 @@ opencl_sgemm = _function("duogemm_opencl_sgemm")
 cuda_prepared_bytes = _function("duogemm_cuda_prepared_bytes")
 cuda_prepare = _function("duogemm_cuda_prepare")
 cuda_sgemm_prepared = _function("duogemm_cuda_sgemm_prepared")
+cuda_sgemm_grouped = _function("duogemm_cuda_sgemm_grouped")
 
 
 def version():

@@ -3,6 +3,7 @@
     import duogemm.torch
 
     c = duogemm.torch.matmul(a, b)
+    c = duogemm.torch.grouped_mm(tokens, experts, offs=ends)
     layer = duogemm.torch.Linear(1024, 4096, precision="f16x3")
     with duogemm.torch.enabled():
         loss = model(x).sum()
@@ -17,13 +18,14 @@ from torch.autograd import forward_ad
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import register_flop_formula
 
+from ._grouped import multiply_groups, require_groups, rows_of_groups
 from ._layout import fits, is_scalar, number, result_shape, words_to_numbers
 from ._library import ArgumentError
 from ._matmul import Level, Precision, learn, require_kind
 from ._prepared import prepare
 from ._torch import ELEMENTS_OF, is_lazy, is_plain, multiply, multiply_plain
 
-__all__ = ["Linear", "enabled", "matmul"]
+__all__ = ["Linear", "enabled", "grouped_mm", "matmul"]
 
 # A compiler that looks into duogemm.matmul then finds nothing to import.
 learn(torch.Tensor, multiply)
@@ -35,6 +37,7 @@ _library = torch.library.Library("duogemm", "DEF")
 for _signature in (
     "matmul(Tensor a, Tensor b, float alpha=1.0, {words}) -> Tensor",
     "matmul_out(Tensor a, Tensor b, Tensor(a!) out, float alpha=1.0, float beta=0.0, {words}) -> ()",
+    "grouped_mm(Tensor a, Tensor b, Tensor offs, {words}) -> Tensor",
 ):
     _words = "str precision='fp32', str level='run_to_run'"
     _library.define(_signature.format(words=_words), tags=(torch.Tag.pt2_compliant_tag,))
@@ -180,6 +183,70 @@ def matmul(
     """alpha * (a @ b) by duogemm, as an operator that autograd and torch.compile know. See duogemm.matmul."""
     require_kind(torch.Tensor, a=a, b=b)
     return _product(a, b, number("alpha", alpha), precision, level)
+
+
+def _groups_of(a, b, offs, precision="fp32", level="run_to_run"):
+    require_groups(a, b, offs)
+    return multiply_groups(a, b, offs, precision, level)
+
+
+def _shape_of_groups(a, b, offs, precision="fp32", level="run_to_run"):
+    require_groups(a, b, offs)
+    return a.new_empty((a.shape[0], b.shape[2]), dtype=torch.float32)
+
+
+def _keep_groups(ctx, inputs, output):
+    a, b, offs, *ctx.words = inputs
+    ctx.save_for_backward(a, b, offs)
+
+
+def _derivatives_of_groups(ctx, gradient):
+    a, b, offs = ctx.saved_tensors
+    gradient = gradient.contiguous()
+    to_a = to_b = None
+    if ctx.needs_input_grad[0]:
+        to_a = torch.ops.duogemm.grouped_mm(gradient, b.mT, offs, *ctx.words).to(a.dtype)
+    if ctx.needs_input_grad[1]:
+        parts = [_product(a[begin:end].mT, gradient[begin:end], 1.0, *ctx.words) for begin, end in rows_of_groups(offs)]
+        to_b = torch.stack(parts).to(b.dtype)
+    return to_a, to_b, None, None, None
+
+
+_library.impl("grouped_mm", _groups_of, "CompositeExplicitAutograd")
+torch.library.register_fake("duogemm::grouped_mm", _shape_of_groups, lib=_library)
+torch.library.register_autograd("duogemm::grouped_mm", _derivatives_of_groups, setup_context=_keep_groups, lib=_library)
+
+
+@register_flop_formula(torch.ops.duogemm.grouped_mm)
+def _operations_of_groups(a_shape, b_shape, *_, **named):
+    return 2 * math.prod(a_shape) * b_shape[-1]
+
+
+def grouped_mm(
+    a: torch.Tensor, b: torch.Tensor, *, offs: torch.Tensor, precision: Precision = "fp32", level: Level = "run_to_run"
+) -> torch.Tensor:
+    """Consecutive rows of a, each group of them times a matrix of its own, as tokens are by the weights of their experts.
+
+    As torch.nn.functional.grouped_mm has it, in FP32: rows offs[i - 1] to offs[i] of the result are those of a @ b[i].
+
+    Parameters
+    ----------
+    a : (rows, k); b : (groups, k, n)
+        Of float32, bfloat16 or float16, on one device.
+    offs : (groups,)
+        The ends of the groups, of int32, on the same device. They ascend, and none is above the number of rows. On CUDA nothing waits
+        for them, and the call can be captured.
+    precision, level
+        As in duogemm.matmul.
+
+    Returns
+    -------
+    (rows, n) of float32. Rows from offs[-1] on have no meaning.
+
+    Its gradient for b takes a product for each group, and waits for offs; that for a does not.
+    """
+    require_kind(torch.Tensor, a=a, b=b, offs=offs)
+    return torch.ops.duogemm.grouped_mm(a, b, offs, precision, level)
 
 
 def multiply_into(a, b, out, alpha, beta, precision, level):

@@ -3,7 +3,8 @@
 
 Of BF16 activations: beside duogemm.matmul stands what a user of PyTorch does today, torch.mm of the activations in FP32, in FP32 and in
 TF32. Of few FP32 activations: a layer whose weights were prepared, duogemm.matmul and torch.mm. Weights are K x N as torch.nn.Linear has
-them, transposed. Errors are the largest of 16 rows, in units of 2^-24 |a| |b|.
+them, transposed. Of groups of rows that have weights of their own each, such as tokens and experts: one call for all, and a torch.mm or
+duogemm.matmul for each. Errors are the largest of 16 rows, in units of 2^-24 |a| |b|.
 """
 
 import torch
@@ -14,6 +15,8 @@ import duogemm.torch
 ROUNDS = 15
 # (rows, columns, k): the router of a mixture of experts, layers, and squares.
 FEW_ROWS, SIDE = (1, 16, 64, 256, 1024), 4096
+# (groups, most rows of one, columns, k): as many rows as are drawn.
+EXPERTS = [(64, 512, 2048, 2048), (64, 8, 2048, 2048), (8, 4096, 4096, 4096)]
 SHAPES = [(64, 128, 6144), (1024, 128, 6144), (16384, 128, 6144), (4096, 4096, 4096), (8192, 8192, 8192)]
 
 
@@ -54,6 +57,34 @@ def units(product, a, b):
     return float(((product[rows].double() - exact).abs() / scale).max()) * 2**24
 
 
+def compare_groups(record, groups, most, columns, k):
+    sizes = torch.randint(1, most + 1, (groups,)).tolist()
+    a = torch.randn(sum(sizes), k, device="cuda")
+    weights = (torch.rand(groups, columns, k, device="cuda") - 0.5).mT
+    ends = torch.tensor(sizes, device="cuda").cumsum(0).to(torch.int32)
+    of_groups = list(zip(a.split(sizes), weights))
+
+    def each(multiply):
+        return lambda: [multiply(rows, own) for rows, own in of_groups]
+
+    def at_once(precision):
+        return lambda: duogemm.torch.grouped_mm(a, weights, offs=ends, precision=precision)
+
+    contenders = {
+        "torch.mm for each": each(torch.mm),
+        "torch.mm for each, TF32": in_tf32(each(torch.mm)),
+        "duogemm.matmul for each, fp32": each(duogemm.matmul),
+        "duogemm.matmul for each, f16x3": each(lambda rows, own: duogemm.matmul(rows, own, precision="f16x3")),
+        **{f"duogemm.torch.grouped_mm, {precision}": at_once(precision) for precision in ("fp32", "f16x3", "bf16x6")},
+    }
+    case = f"{groups} groups of up to {most} rows x {columns} x {k}"
+    for precision in ("fp32", "f16x3", "bf16x6"):
+        product = at_once(precision)()
+        worst = max(units(part, rows, own) for part, (rows, own) in zip(product.split(sizes), of_groups))
+        print(f"{case}, {precision}: error {worst:.2f}", flush=True)
+    compare(record, case, contenders, 2 * len(a) * columns * k)
+
+
 def compare(record, case, contenders, flops):
     samples = in_turns({name: timed(call) for name, call in contenders.items()}, ROUNDS)
     for name, seconds in samples.items():
@@ -90,6 +121,8 @@ def main():
             "duogemm.torch.Linear, prepared": lambda: layer(a),
         }
         compare(record, f"{rows} x {SIDE} x {SIDE}, FP32", contenders, 2 * rows * SIDE**2)
+    for case in EXPERTS:
+        compare_groups(record, *case)
     record.write()
 
 

@@ -9,7 +9,9 @@
 #include "check/inputs.h"
 #include "check/oracle.h"
 #include "cuda_caller.h"
+#include "devices.h"
 #include "duogemm/cuda.h"
+#include "grouped_product.h"
 #include "random_sgemm.h"
 #include "refusal.h"
 
@@ -60,6 +62,66 @@ TEST_P(CudaNative, RandomNarrowProblems) {
   for (std::uint32_t seed = 2200; seed < 2400; ++seed) {
     check(seed, stream, seed % 3 == 0, true);
   }
+}
+
+GroupedProduct three_groups() {
+  Problem problem = problem_of(60, 200, 44, "TN", 4);
+  problem.alpha = 0.5f;
+  problem.beta = 2.0f;
+  return {problem, {30, 30, 190}, 8};
+}
+
+TEST_P(CudaNative, GroupsOfColumnsAndOfRows) {
+  const CUstream stream = make_stream();
+  const cuda::CurrentContext current(context_);
+  for (const Layout layout : {Layout::column_major, Layout::row_major}) {
+    const GroupedProduct product = three_groups();
+    const Sgemm request = product.request(layout);
+    const bool by_rows = layout == Layout::row_major;
+    const CudaMemory a(by_rows ? product.b : product.a), b(by_rows ? product.a : product.b), c(product.c),
+        ends(product.ends);
+    std::vector<float> found(product.c.size());
+    cuda::sgemm_grouped(stream, request, ends.as<std::int32_t>(), a.data(), b.data(), c.data());
+    c.read(found, stream);
+    product.expect_right(found);
+    const std::size_t bytes = cuda::sgemm_grouped_workspace_bytes(stream, request);
+    const CudaMemory workspace((std::vector<char>(bytes)));
+    c.write(product.c);
+    cuda::sgemm_grouped(stream, request, ends.as<std::int32_t>(), a.data(), b.data(), c.data(), {}, {},
+                        cuda::Workspace{workspace.data(), bytes});
+    c.read(found, stream);
+    product.expect_right(found);
+    EXPECT_EQ(refusal([&] { cuda::sgemm_grouped(stream, request, nullptr, a.data(), b.data(), c.data()); }),
+              "the ends of the groups are null");
+    EXPECT_EQ(refusal([&] {
+                cuda::sgemm_grouped(stream, request, ends.as<std::int32_t>(), a.data(), b.data(), c.data(),
+                                    {}, {}, cuda::Workspace{});
+              }),
+              "workspace is null; the problem needs " + std::to_string(bytes) + " bytes");
+  }
+}
+
+TEST_P(CudaNative, GroupsAreThereInC) {
+  const GroupedProduct product = three_groups();
+  const cuda::CurrentContext current(context_);
+  const CudaMemory a(product.a), b(product.b), c(product.c), ends(product.ends);
+  duogemm_problem problem = DUOGEMM_PROBLEM_INIT;
+  problem.a_op = DUOGEMM_TRANSPOSE;
+  problem.m = 60;
+  problem.n = 200;
+  problem.k = 44;
+  problem.lda = problem.ldb = 48;
+  problem.ldc = 64;
+  problem.alpha = 0.5f;
+  problem.beta = 2.0f;
+  problem.batch = 3;
+  problem.a_stride = product.problem.a_stride;
+  ASSERT_EQ(
+      duogemm_cuda_sgemm_grouped(nullptr, &problem, ends.as<std::int32_t>(), a.data(), b.data(), c.data()),
+      DUOGEMM_SUCCESS);
+  std::vector<float> found(product.c.size());
+  c.read(found, nullptr);
+  product.expect_right(found);
 }
 
 TEST_P(CudaNative, WarmsUpAStreamForItsFirstCall) {
@@ -330,6 +392,34 @@ TEST_P(CudaPrepared, IsCapturedInAGraph) {
   }
   cudaGraphExecDestroy(executable);
   cudaGraphDestroy(graph);
+}
+
+TEST_P(CudaPrepared, ServesGroups) {
+  const CUstream stream = make_stream();
+  for (const char* const kernel : {"tensor", "tensor_mma", "grouped"}) {
+    const Forced forced(kernel);
+    Problem problem = problem_of(300, 200, 195, "TN");
+    problem.precision = Precision::f16x3;
+    GroupedProduct product(problem, {100, 110, 190}, 9);
+    product.a[5] = infinity;
+    const Sgemm request = product.request(Layout::row_major);
+    const CudaMemory rows(product.b), matrices(product.a), c(product.c), ends(product.ends);
+    Sgemm batch = request;
+    batch.a_stride = batch.m * batch.lda;
+    batch.c_stride = batch.m * batch.ldc;
+    const CudaMemory to(std::vector<char>(cuda::prepared_bytes(stream, batch, cuda::PreparedOperand::b)));
+    cuda::prepare(stream, batch, cuda::PreparedOperand::b, matrices.data(), to.data());
+    cuda::sgemm_grouped(stream, request, ends.as<std::int32_t>(), rows.data(), matrices.data(), c.data(),
+                        {.b = to.data()});
+    std::vector<float> found(product.c.size());
+    c.read(found, stream);
+    product.expect_right(found);
+    EXPECT_EQ(refusal([&] {
+                cuda::sgemm_grouped(stream, request, ends.as<std::int32_t>(), rows.data(), matrices.data(),
+                                    c.data(), {.a = to.data()});
+              }),
+              "the operand whose rows or columns are in groups is prepared; the other may be");
+  }
 }
 
 TEST_P(CudaPrepared, IsThereInC) {

@@ -7,8 +7,10 @@
 #include <string>
 #include <thread>
 
+#include "devices.h"
 #include "draw.h"
 #include "duogemm/opencl.h"
+#include "grouped_product.h"
 #include "opencl_backend.h"
 #include "opencl_caller.h"
 #include "opencl_device.h"
@@ -63,6 +65,54 @@ TEST_P(OpenClNative, RandomNarrowProblems) {
   const OpenClCaller caller(device_);
   for (std::uint32_t seed = 2200; seed < 2400; ++seed) {
     check(caller, seed, seed % 3 == 0, true);
+  }
+}
+
+TEST_P(OpenClNative, GroupsOfColumnsAndOfRows) {
+  const OpenClCaller caller(device_);
+  for (const Layout layout : {Layout::column_major, Layout::row_major}) {
+    Problem problem = problem_of(60, 70, 44, "TN", 4);
+    problem.beta = 2.0f;
+    const GroupedProduct product(problem, {30, 30, 67}, 8);
+    const Sgemm request = product.request(layout);
+    const cl::Buffer a = caller.buffer(product.a), b = caller.buffer(product.b), c = caller.buffer(product.c);
+    std::vector<std::int32_t> padded = product.ends;
+    padded.insert(padded.begin(), {-1, -1});
+    const cl::Buffer ends = caller.buffer(padded);
+    const bool by_rows = layout == Layout::row_major;
+    const auto multiply = [&](const opencl::Matrix& groups) {
+      opencl::sgemm_grouped(caller.queue(), request, groups, {by_rows ? b() : a()}, {by_rows ? a() : b()},
+                            {c()});
+    };
+    multiply({ends(), 2});
+    std::vector<float> found(product.c.size());
+    caller.read(c, found);
+    product.expect_right(found);
+    EXPECT_GT(opencl::sgemm_grouped_workspace_bytes(caller.queue(), request), 0u);
+    if (!by_rows) {
+      duogemm_problem in_c = DUOGEMM_PROBLEM_INIT;
+      in_c.a_op = DUOGEMM_TRANSPOSE;
+      in_c.m = request.m;
+      in_c.n = request.n;
+      in_c.k = request.k;
+      in_c.lda = request.lda;
+      in_c.ldb = request.ldb;
+      in_c.ldc = request.ldc;
+      in_c.batch = request.batch;
+      in_c.a_stride = request.a_stride;
+      in_c.beta = request.beta;
+      const cl::Buffer again = caller.buffer(product.c);
+      ASSERT_EQ(duogemm_opencl_sgemm_grouped(caller.queue(), &in_c, ends(), 2, a(), 0, b(), 0, again(), 0, 0,
+                                             nullptr, nullptr),
+                DUOGEMM_SUCCESS);
+      caller.read(again, found);
+      product.expect_right(found);
+    }
+    EXPECT_EQ(refusal([&] {
+                multiply({ends(), 3});
+              }),
+              "the array of ends has 20 bytes; the problem reaches to 24");
+    EXPECT_EQ(refusal([&] { multiply({}); }), "the array of ends is null");
   }
 }
 

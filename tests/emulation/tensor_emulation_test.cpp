@@ -2,6 +2,7 @@
 // emulation/): as planned for a device that is not there, for all edges of tiles. Needs no device.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <limits>
@@ -12,6 +13,7 @@
 #include "draw.h"
 #include "emulation/work_group.h"
 #include "families/tensor.h"
+#include "grouped_product.h"
 #include "narrow.h"
 #include "plan/lower.h"
 
@@ -52,39 +54,33 @@ const std::vector<Setting>& settings() {
   return all;
 }
 
-// An operand as it is stored, two elements in each float where they have 16 bits.
-std::vector<float> stored(const std::vector<float>& values, ElementType type) {
-  if (type == ElementType::fp32) {
-    return values;
-  }
-  std::vector<float> pairs(values.size() / 2 + 1);
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const std::uint16_t bits = nearest_bits(values[i], type);
-    std::memcpy(reinterpret_cast<char*>(pairs.data()) + 2 * i, &bits, sizeof bits);
-  }
-  return pairs;
-}
-
 // The memory of one call: its operands, one of which may be prepared, and its plan's workspaces.
 class Memory {
  public:
-  Memory(const Plan& plan, HostProblem& host)
-      : a_(stored(host.a, host.problem.a_type)),
-        b_(stored(host.b, host.problem.b_type)),
-        operands_{a_.data(), b_.data(), host.c.data()} {
-    operands_.resize(first_workspace);  // there are no tables
-    for (const std::size_t bytes : plan.workspace_bytes) {
-      operands_.push_back(add_workspace(bytes));
-    }
+  Memory(const Plan& plan, HostProblem& host) : Memory(plan, host.problem, host.a, host.b, host.c) {
     const auto slot = [](Operand operand) { return static_cast<std::size_t>(operand.slot); };
     if (host.problem.a_prepared || host.problem.b_prepared) {
       operands_[slot(host.problem.a_prepared ? operand_prepared_a : operand_prepared_b)] =
           add_workspace(prepared_bytes(host.problem));
     }
   }
+  Memory(const Plan& plan, GroupedProduct& product)
+      : Memory(plan, product.problem, product.a, product.b, product.c) {
+    operands_[static_cast<std::size_t>(operand_ends.slot)] = product.ends.data();
+  }
   void* of(Operand operand) const { return operands_.at(static_cast<std::size_t>(operand.slot)); }
 
  private:
+  Memory(const Plan& plan, const Problem& problem, const std::vector<float>& a, const std::vector<float>& b,
+         std::vector<float>& c)
+      : a_(stored(a, problem.a_type)),
+        b_(stored(b, problem.b_type)),
+        operands_{a_.data(), b_.data(), c.data()} {
+    operands_.resize(first_workspace);  // there are no tables
+    for (const std::size_t bytes : plan.workspace_bytes) {
+      operands_.push_back(add_workspace(bytes));
+    }
+  }
   void* add_workspace(std::size_t bytes) {
     return workspaces_.emplace_back(bytes / sizeof(float), std::numeric_limits<float>::quiet_NaN()).data();
   }
@@ -124,10 +120,11 @@ std::vector<float> multiplied(const Setting& setting, HostProblem host, std::int
   if (host.problem.a_prepared || host.problem.b_prepared) {
     run(plan_preparation(host.problem, ampere()).steps.at(0), {}, memory, setting.split);
   }
-  run(plan.steps.at(0), plan.scalars, memory, setting.split);
-  run(plan.steps.at(1), plan.scalars, memory, setting.product);
+  const auto first = plan.steps.begin(), product = first + static_cast<std::ptrdiff_t>(plan.multiply);
+  std::for_each(first, product, [&](const Step& step) { run(step, plan.scalars, memory, setting.split); });
+  run(*product, plan.scalars, memory, setting.product);
   if (steps == Steps::all) {
-    run(plan.steps.at(2), plan.scalars, memory, "fixup");
+    run(plan.steps.back(), plan.scalars, memory, "fixup");
   }
   return host.c;
 }
@@ -253,6 +250,42 @@ TEST(TensorEmulation, MultipliesAPreparedOperandToTheSameBits) {
           << setting.product << ", " << (is_a ? "A" : "B") << " prepared";
     }
   }
+}
+
+// By the plan of a schedule, all of its steps.
+void expect_right_groups(const Setting& setting, const ScheduleRequest& request, GroupedProduct product) {
+  const Problem& problem = product.problem;
+  const Plan plan = lower(schedule_for(request, problem, ampere()), problem, ampere());
+  const Memory memory(plan, product);
+  for (const Step& step : plan.steps) {
+    const std::string& kernel = step.kernel->spec->name;
+    run(step, plan.scalars, memory,
+        kernel == "split"        ? setting.split
+        : kernel == "tensor_mma" ? setting.product
+                                 : kernel.c_str());
+  }
+  product.expect_right(product.c);
+}
+
+// Groups of no column, of one, and of more than a tile; after the last end is nothing.
+TEST(TensorEmulation, MultipliesGroups) {
+  for (const auto& [number, ops] : {std::pair(0, "NN"), {3, "TT"}, {6, "NT"}}) {
+    const Setting& setting = settings()[index(number)];
+    SCOPED_TRACE(setting.product);
+    Problem problem = problem_for(setting, 70, 140, 40, ops, 1);
+    problem.beta = 0.5f;
+    GroupedProduct product(problem, {0, 1, 1, 130}, 3);
+    product.a[2] = setting.a_type == ElementType::fp16 ? infinity : 0x1p60f;  // for the fix-up
+    expect_right_groups(setting, {&find_kernel("tensor_mma"), setting.tunables, 2}, std::move(product));
+  }
+}
+
+TEST(TensorEmulation, MultipliesGroupsInFp32) {
+  const Setting& none = settings()[0];
+  Problem problem = problem_of(70, 90, 20, "NN", 1);
+  problem.alpha = 2.0f;
+  expect_right_groups(none, {&find_kernel("grouped"), {{"TRANSPOSE_ASYNC", 1}}},
+                      GroupedProduct(problem, {16, 16, 40, 90}, 4));
 }
 
 }  // namespace

@@ -3,7 +3,9 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
+#include <vector>
 
 #include "problem/element_type.h"
 
@@ -44,6 +46,19 @@ inline std::uint16_t nearest_bits(float value, ElementType type) {
   const double above = magnitude_of(high, type) - std::fabs(value);
   const double below = std::fabs(value) - magnitude_of(low, type);
   return static_cast<std::uint16_t>(sign | (above < below || (above == below && high % 2 == 0) ? high : low));
+}
+
+// An operand as it is stored, two elements in each float where they have 16 bits.
+inline std::vector<float> stored(const std::vector<float>& values, ElementType type) {
+  if (type == ElementType::fp32) {
+    return values;
+  }
+  std::vector<float> pairs(values.size() / 2 + 1);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::uint16_t bits = nearest_bits(values[i], type);
+    std::memcpy(reinterpret_cast<char*>(pairs.data()) + 2 * i, &bits, sizeof bits);
+  }
+  return pairs;
 }
 
 }  // namespace duogemm::testing

@@ -44,6 +44,11 @@ duogemm_status duogemm_cuda_sgemm_batched_with_workspace(struct CUstream_st* str
                                                          float* const* c, void* workspace,
                                                          size_t workspace_bytes);
 
+/* Products whose rows of A and C stand one after the other, of problem->batch groups that have a B each: see
+   duogemm::cuda::sgemm_grouped. ends is device memory with an end for each group. */
+duogemm_status duogemm_cuda_sgemm_grouped(struct CUstream_st* stream, const duogemm_problem* problem,
+                                          const int32_t* ends, const void* a, const void* b, void* c);
+
 /* An operand that many calls have in common can be split into the terms of f16x3 or bf16x6 once, into memory
    that the caller supplies: device memory at a multiple of 256, of as many bytes as the first answers. Of one
    operand at most, what was prepared is then given to calls, with the operand itself, and NULL for the

@@ -120,6 +120,27 @@ void sgemm_prepared(CUstream_st* stream, const Sgemm& problem, const void* a, co
                     const Prepared& prepared, const Epilogue& epilogue = {},
                     const std::optional<Workspace>& workspace = {});
 
+// --- Grouped products ------------------------------------------------------------------------------------
+
+// Products whose rows of A and C stand one after the other, and which have a B each, such as the tokens of
+// the experts of a network. problem.batch is how many groups there are, and problem.m how many rows all have.
+// ends is device memory of the stream's context with a number for each group: the rows before it that no
+// group before has are the group's. The ends ascend, and none is above m; a group may be empty. They are read
+// when the commands run, so that nothing waits for the host to know them. The B of a group begins a b_stride
+// after that of the group before; a_stride and c_stride do not count. Where matrices are stored by columns,
+// read "columns" for "rows", n for m, B for A, and a_stride for b_stride.
+//
+// C has no meaning after the last end. Ends that do not ascend give wrong results, and touch no other memory.
+// An element of C has the same bits at the level `everywhere` as by sgemm().
+//
+// The matrices B may be prepared, by prepare() for a batch of as many. The bias is the same for all groups,
+// and the strides of bias and addend do not count. Workspace is always needed. Throws as sgemm() does; also
+// invalid_argument where m and 256 for each group are not below 2^31, and unsupported where k is not below
+// 2^30.
+void sgemm_grouped(CUstream_st* stream, const Sgemm& problem, const std::int32_t* ends, const void* a,
+                   const void* b, void* c, const Prepared& prepared = {}, const Epilogue& epilogue = {},
+                   const std::optional<Workspace>& workspace = {});
+
 // --- Workspace -------------------------------------------------------------------------------------------
 
 // How many bytes a call with the same problem, epilogue and prepared operand needs on the stream's device; 0
@@ -128,5 +149,7 @@ std::size_t sgemm_workspace_bytes(CUstream_st* stream, const Sgemm& problem, con
                                   const Prepared& prepared = {});
 std::size_t sgemm_batched_workspace_bytes(CUstream_st* stream, const Sgemm& problem,
                                           const Epilogue& epilogue = {});
+std::size_t sgemm_grouped_workspace_bytes(CUstream_st* stream, const Sgemm& problem,
+                                          const Epilogue& epilogue = {}, const Prepared& prepared = {});
 
 }  // namespace duogemm::cuda

@@ -118,11 +118,11 @@ is_anything_inexact(const Scales* a, const Scales* b, LOCAL_PTR int* found, cons
 
 // Has the tensor kernel left a tile out? Its tiles are panels_in_tile panels of A by one of B.
 FUNCTION bool
-is_tile_inexact(const Scales* a, const Scales* b, const Tile* tile, const long panels_in_tile,
-                const long member, LOCAL_PTR int* found, const int item) {
+is_tile_inexact(const Scales* a, const Scales* b, const Tile* tile, const long b_panel,
+                const long panels_in_tile, const long member, LOCAL_PTR int* found, const int item) {
   const long a_panel = tile->m.first / (PANEL * panels_in_tile) * panels_in_tile;
   return is_inexact(scales_of(a, member, a_panel), (int)(panels_in_tile * a->blocks),
-                    scales_of(b, member, tile->n.first / PANEL), (int)b->blocks, found, item);
+                    scales_of(b, member, b_panel), (int)b->blocks, found, item);
 }
 
 // --- Operands of 16 bits -----------------------------------------------------------------------------------
@@ -250,7 +250,7 @@ __kernel __attribute__((work_group(WORK_ITEMS, RESIDENT))) void
 fixup(ARGUMENTS(FixupArguments), const __global float* A, const __global long* a_table,
       __global float* a_wide, const __global float* B, const __global long* b_table, __global float* b_wide,
       const __global float* C, const __global long* c_table, __global float* D, const __global long* d_table,
-      const __global float* a_scales, const __global float* b_scales) {
+      const __global float* a_scales, const __global float* b_scales, const __global int* tiles_at) {
   GRID_DEPENDENCY_WAIT();
   TAKE_ARGUMENTS(FixupArguments);
   const GemmArguments* product = &p.product;
@@ -266,8 +266,19 @@ fixup(ARGUMENTS(FixupArguments), const __global float* A, const __global long* a
   for (int number = (int)get_group_id(0); number < count; number += (int)get_num_groups(0)) {
     Tile tile;
     find_tile(&tile, (uint)number, product->M, product->N, (uint)product->group_m);
-    for (long member = get_group_id(1); member < product->batch; member += get_num_groups(1)) {
-      if (!is_tile_inexact(&a_all, &b_all, &tile, p.a_panels_in_tile, member, (LOCAL_PTR int*)tiles,
+    const long b_panel = tile.n.first / PANEL;
+    const __global GroupTile* part =
+        tiles_at == 0 ? 0 : (const __global GroupTile*)(tiles_at + p.tiles_offset) + b_panel;
+    if (part != 0) {
+      tile.n.first = part->first;
+      tile.n.end = part->end;
+    }
+    if (tile.n.first >= tile.n.end) {
+      continue;
+    }
+    for (long i = get_group_id(1); i < product->batch; i += get_num_groups(1)) {
+      const long member = part == 0 ? i : part->group;
+      if (!is_tile_inexact(&a_all, &b_all, &tile, b_panel, p.a_panels_in_tile, member, (LOCAL_PTR int*)tiles,
                            place.item)) {
         continue;
       }

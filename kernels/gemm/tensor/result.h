@@ -53,9 +53,15 @@ struct TileResult {
 };
 FUNCTION struct TileResult
 result_of(const TensorArguments* p, const __global float* C, const __global long* c_table, __global float* D,
-          const __global long* d_table, const struct Tile* tile) {
+          const __global long* d_table, const struct Tile* tile, const __global GroupTile* groups) {
   const long row = (long)tile->m * TSM;
-  const long col = (long)tile->n * TSN;
+  long col = (long)tile->n * TSN;
+  long end = p->N;
+  if (groups != 0) {
+    const __global GroupTile* panel = groups + col / PANEL;
+    col = panel->first + col % PANEL;
+    end = panel->end;
+  }
   struct TileResult result;
   result.d = MEMBER(D, p->d, d_table, tile->member) + col * p->d.ld + row;
   result.ldd = p->d.ld;
@@ -65,7 +71,7 @@ result_of(const TensorArguments* p, const __global float* C, const __global long
   result.reads = p->beta != 0.0f;
   result.beta = result.reads ? p->beta : 1.0f;
   result.rows = (int)LEAST(p->M - row, TSM);
-  result.cols = (int)LEAST(p->N - col, TSN);
+  result.cols = (int)LEAST(end - col, TSN);
   result.in_pairs = p->pairs != 0 && (ulong)result.c % 8 == 0;
   return result;
 }

@@ -55,6 +55,7 @@ struct Source {
   long row_step;
   long k_step;
   int rows;   // that are there, from the block's first on
+  bool none;  // of a panel without rows
   int depth;  // the same along k
 };
 
@@ -219,31 +220,36 @@ split_block(const struct Source* source, const int terms, __global uint* to, __g
     }
   }
   if (item == 0) {
-    *scale_at = *inexact ? AS_FLOAT(0x7fffffffu) : AS_FLOAT((uint)(known - LARGEST_EXPONENT) << 23);
+    *scale_at = source->none ? SCALE_OF_NONE
+                : *inexact   ? AS_FLOAT(0x7fffffffu)
+                             : AS_FLOAT((uint)(known - LARGEST_EXPONENT) << 23);
   }
   barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-// A block of X, of which a member begins at its element `first`: of which panel, and which along k.
+// A block of X, of which a member begins at its element `first`: of which panel, and which along k. The
+// panels of a grouped product's B are tiles of groups.
 FUNCTION void
 find_block(struct Source* source, const __global float* x, const long first, const SplitOperand* operand,
-           const long depth, const int panel, const int block) {
+           const long depth, const int panel, const int block, const __global GroupTile* groups) {
   const bool along_k = operand->along_k != 0;
-  const long row = (long)panel * PANEL;
+  const long row = groups == 0 ? (long)panel * PANEL : groups[panel].first;
+  const long end = groups == 0 ? operand->rows : groups[panel].end;
   const long k = (long)block * TSK;
   source->matrix = x;
   source->type = (int)operand->type;
   source->row_step = along_k ? operand->x.ld : 1;
   source->k_step = along_k ? 1 : operand->x.ld;
   source->first = first + row * source->row_step + k * source->k_step;
-  source->rows = (int)LEAST(operand->rows - row, PANEL);  // none where it is negative
+  source->rows = (int)LEAST(end - row, PANEL);  // none where it is negative
+  source->none = groups != 0 && source->rows <= 0;
   source->depth = (int)LEAST(depth - k, TSK);
 }
 
 __kernel __attribute__((work_group(WORK_ITEMS, RESIDENT))) void
 split(ARGUMENTS(SplitArguments), const __global float* A, const __global long* a_table,
       __global uint* a_terms, const __global float* B, const __global long* b_table, __global uint* b_terms,
-      __global uint* counters_at) {
+      __global uint* counters_at, const __global int* tiles_at) {
   GRID_DEPENDENCY_WAIT();
   TAKE_ARGUMENTS(SplitArguments);
   __local uint tiles[TERMS * SMEM_TILE_BYTES / 4] __attribute__((aligned(16)));
@@ -273,11 +279,11 @@ split(ARGUMENTS(SplitArguments), const __global float* A, const __global long* a
     OPAQUE(block);
     struct Source source;
     if (is_first) {
-      find_block(&source, A, MEMBER_ELEMENT(A, p.a.x, a_table, member, p.a.type), &p.a, p.depth, panel,
-                 block);
+      find_block(&source, A, MEMBER_ELEMENT(A, p.a.x, a_table, member, p.a.type), &p.a, p.depth, panel, block,
+                 0);
     } else {
-      find_block(&source, B, MEMBER_ELEMENT(B, p.b.x, b_table, member, p.b.type), &p.b, p.depth, panel,
-                 block);
+      find_block(&source, B, MEMBER_ELEMENT(B, p.b.x, b_table, member, p.b.type), &p.b, p.depth, panel, block,
+                 tiles_at == 0 ? 0 : (const __global GroupTile*)(tiles_at + p.tiles_offset));
     }
     split_block(&source, terms,
                 Y + ((member * blocks + block) * panels + panel) * (terms * (SMEM_TILE_BYTES / 4)),

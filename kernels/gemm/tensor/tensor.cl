@@ -280,12 +280,12 @@ write_in_cluster(const float* sums, const struct TileResult* c, LOCAL_PTR float*
 
 // The producer's part, from the first tile to the last.
 FUNCTION void
-produce(const TensorArguments* p, const __global uint* A, const __global uint* B, const struct Stages* stages,
-        const int item) {
+produce(const TensorArguments* p, const __global uint* A, const __global uint* B,
+        const __global GroupTile* groups, const struct Stages* stages, const int item) {
   const struct Work work = work_of(p);
   struct Ring ring = {0, 0};
   for (long id = get_group_id(0); id < work.count; id += get_num_groups(0)) {
-    const struct Tile tile = tile_at(id, &work, (int)p->group_m);
+    const struct Tile tile = tile_at(id, &work, p->group_m, groups);
     const struct Panels a =
         panels_of(A, p->a.members, p->a.panels, tile.m * HALVES, &tile, work.blocks, A_TERMS);
     const struct Panels b = panels_of(B, p->b.members, p->b.panels, tile.n, &tile, work.blocks, B_TERMS);
@@ -299,14 +299,15 @@ produce(const TensorArguments* p, const __global uint* A, const __global uint* B
 FUNCTION void
 consume(const TensorArguments* p, const __global uint* A, const __global uint* B, const __global float* C,
         const __global long* c_table, __global float* D, const __global long* d_table, __global float* W,
-        const struct Stages* stages, LOCAL_PTR uint* memory, LOCAL_PTR int* arrived, const int item) {
+        const __global GroupTile* groups, const struct Stages* stages, LOCAL_PTR uint* memory,
+        LOCAL_PTR int* arrived, const int item) {
   const struct Work work = work_of(p);
   struct Ring ring = {0, 0};
   if (item >= 128) {
     pass_order(item);
   }
   for (long id = get_group_id(0); id < work.count; id += get_num_groups(0)) {
-    const struct Tile tile = tile_at(id, &work, (int)p->group_m);
+    const struct Tile tile = tile_at(id, &work, p->group_m, groups);
     const struct Panels a =
         panels_of(A, p->a.members, p->a.panels, tile.m * HALVES, &tile, work.blocks, A_TERMS);
     const struct Panels b = panels_of(B, p->b.members, p->b.panels, tile.n, &tile, work.blocks, B_TERMS);
@@ -318,7 +319,7 @@ consume(const TensorArguments* p, const __global uint* A, const __global uint* B
     multiply_split(sums, &a, &b, &tile, work.blocks, stages, item, &ring);
     int writer = item;  // or else compilers keep places in C in registers that the products need
     OPAQUE(writer);
-    const struct TileResult c = result_of(p, C, c_table, D, d_table, &tile);
+    const struct TileResult c = result_of(p, C, c_table, D, d_table, &tile, groups);
 #if CLUSTERS
     if (work.clustered) {
       write_in_cluster(sums, &c, (LOCAL_PTR float*)memory, work.splits, writer);
@@ -333,7 +334,8 @@ consume(const TensorArguments* p, const __global uint* A, const __global uint* B
 
 __kernel __attribute__((work_group(WORK_ITEMS, RESIDENT))) void
 tensor(ARGUMENTS(TensorArguments), const __global uint* A, const __global uint* B, const __global float* C,
-       const __global long* c_table, __global float* D, const __global long* d_table, __global float* W) {
+       const __global long* c_table, __global float* D, const __global long* d_table, __global float* W,
+       const __global int* tiles_at) {
   TAKE_ARGUMENTS(TensorArguments);
   DYNAMIC_LOCAL(uint, memory, STAGES * STAGE_BYTES / 4, 1024);
   __local ulong barriers[2 * STAGES];
@@ -355,11 +357,11 @@ tensor(ARGUMENTS(TensorArguments), const __global uint* A, const __global uint* 
   if (item >= CONSUMERS) {
     RELEASE_REGISTERS(PRODUCER_REGISTERS);
     if (item < CONSUMERS + 32) {
-      produce(&p, A + p.a.offset, B + p.b.offset, &stages, item);
+      produce(&p, A + p.a.offset, B + p.b.offset, groups_of(&p, tiles_at), &stages, item);
     }
   } else {
     ACQUIRE_REGISTERS(CONSUMER_REGISTERS);
-    consume(&p, A + p.a.offset, B + p.b.offset, C, c_table, D, d_table, W + p.w_offset, &stages, memory,
-            arrived, item);
+    consume(&p, A + p.a.offset, B + p.b.offset, C, c_table, D, d_table, W + p.w_offset,
+            groups_of(&p, tiles_at), &stages, memory, arrived, item);
   }
 }

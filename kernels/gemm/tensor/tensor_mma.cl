@@ -244,15 +244,16 @@ multiply_split(float* sums, const struct Panels* a, const struct Panels* b, cons
 __kernel __attribute__((work_group(WORK_ITEMS, RESIDENT))) void
 tensor_mma(ARGUMENTS(TensorArguments), const __global uint* A, const __global uint* B,
            const __global float* C, const __global long* c_table, __global float* D,
-           const __global long* d_table, __global float* W) {
+           const __global long* d_table, __global float* W, const __global int* tiles_at) {
   GRID_DEPENDENCY_WAIT();
   TAKE_ARGUMENTS(TensorArguments);
   DYNAMIC_LOCAL(uint, memory, STAGES * STAGE_BYTES / 4, 1024);
   __local int arrived[1];
   const int item = get_local_id(0);
   const struct Work work = work_of(&p);
+  const __global GroupTile* groups = groups_of(&p, tiles_at);
   for (long id = get_group_id(0); id < work.count; id += get_num_groups(0)) {
-    const struct Tile tile = tile_at(id, &work, (int)p.group_m);
+    const struct Tile tile = tile_at(id, &work, p.group_m, groups);
     const long row = (long)tile.m * TSM;
     const long col = (long)tile.n * TSN;
     struct Panels a =
@@ -268,7 +269,7 @@ tensor_mma(ARGUMENTS(TensorArguments), const __global uint* A, const __global ui
     int writer = item;  // or else compilers keep places in C in registers that the products need
     OPAQUE(writer);
     if (work.splits == 1 || add_splits(sums, W + p.w_offset, &tile, &work, arrived, writer)) {
-      const struct TileResult c = result_of(&p, C, c_table, D, d_table, &tile);
+      const struct TileResult c = result_of(&p, C, c_table, D, d_table, &tile, groups);
       write_tile(&c, sums, writer);
     }
   }

@@ -15,7 +15,8 @@
 // meet bank conflicts. After the tiles of all members of the batch stand the blocks' scales,
 // [member][panel][block along k]: each is what the block's values were divided by, or NaN where terms cannot
 // hold them: infinities, NaNs, exponents far from 1, or values too small versus the largest. A tile of D that
-// needs such a block is left to fixup.cl.
+// needs such a block is left to fixup.cl. Of a grouped product's panels without rows they are infinite, and
+// there is no tile of D to compute.
 
 #if BF16X6
 #define TERM BF16
@@ -39,13 +40,15 @@ scales_position(const long members, const long member, const long panel, const l
   return members * panels * blocks * (terms * (SMEM_TILE_BYTES / 4)) + (member * panels + panel) * blocks;
 }
 
-// Do terms hold all blocks of a panel, whose scales these are? A sub-group asks together.
+#define SCALE_OF_NONE AS_FLOAT(0x7f800000u)  // of a panel without rows
+
+// Do terms hold all blocks of a panel that has rows, whose scales these are? A sub-group asks together.
 FUNCTION int
 is_exact(const __global float* scales, const int blocks, const int lane) {
   int inexact = 0;
 #pragma unroll 1
   for (int block = lane; block < blocks; block += 32) {
-    inexact |= scales[block] != scales[block];
+    inexact |= !(scales[block] < SCALE_OF_NONE);
   }
   return !ANY_IN_SUB_GROUP(inexact);
 }

@@ -24,7 +24,7 @@ work_of(const TensorArguments* p) {
   work.tiles_m = (int)((p->M + TSM - 1) / TSM);
   work.tiles_n = (int)((p->N + TSN - 1) / TSN);
   work.blocks = (int)((p->K + TSK - 1) / TSK);
-  work.splits = (int)p->k_splits;
+  work.splits = p->k_splits;
   work.clustered = SPLITS_IN_CLUSTERS && p->clustered != 0;
   work.count = (long)work.tiles_m * work.tiles_n * p->batch * (work.clustered ? 1 : work.splits);
   return work;
@@ -39,7 +39,7 @@ struct Tile {
   int begin, count;  // the split's blocks along k
 };
 FUNCTION struct Tile
-tile_at(const long id, const struct Work* work, const int group_m) {
+tile_at(const long id, const struct Work* work, const int group_m, const __global GroupTile* groups) {
   struct Tile tile;
   const long of_member = (long)work->tiles_m * work->tiles_n;
   tile.number = work->clustered ? id : id / work->splits;
@@ -51,6 +51,9 @@ tile_at(const long id, const struct Work* work, const int group_m) {
             (uint)work->tiles_n, (uint)group_m);
   tile.m = (int)tile_m;
   tile.n = (int)tile_n;
+  if (groups != 0) {
+    tile.member = groups[tile.n * TSN / PANEL].group;
+  }
   const int length = (work->blocks + work->splits - 1) / work->splits;
   tile.begin = LEAST(tile.split * length, work->blocks);
   tile.count = LEAST(length, work->blocks - tile.begin);
@@ -76,6 +79,13 @@ panels_of(const __global uint* operand, const long members, const long panels, c
       (const __global float*)operand + scales_position(members, member, panel, panels, (long)blocks, terms);
   return result;
 }
+
+// The tiles of a grouped product's panels; null for another product.
+FUNCTION const __global GroupTile*
+groups_of(const TensorArguments* p, const __global int* tiles_at) {
+  return tiles_at == 0 ? 0 : (const __global GroupTile*)(tiles_at + p->tiles_offset);
+}
+
 FUNCTION bool
 tile_is_exact(const struct Panels* a, const struct Panels* b, const int blocks, const int lane) {
   int exact = is_exact(b->scales, blocks, lane);

@@ -24,6 +24,13 @@ duogemm_status duogemm_opencl_sgemm_batched(cl_command_queue queue, const duogem
                                             cl_mem b_offsets, cl_mem c, size_t c_offset, cl_mem c_offsets,
                                             size_t wait_count, const cl_event* wait_for, cl_event* done);
 
+/* Products whose rows of A and C stand one after the other, of problem->batch groups that have a B each: see
+   duogemm::opencl::sgemm_grouped. From element ends_offset on, ends has a 32-bit end for each group. */
+duogemm_status duogemm_opencl_sgemm_grouped(cl_command_queue queue, const duogemm_problem* problem,
+                                            cl_mem ends, size_t ends_offset, cl_mem a, size_t a_offset,
+                                            cl_mem b, size_t b_offset, cl_mem c, size_t c_offset,
+                                            size_t wait_count, const cl_event* wait_for, cl_event* done);
+
 /* How many bytes of workspace the call with the same problem needs on the queue's device. */
 duogemm_status duogemm_opencl_sgemm_workspace_bytes(cl_command_queue queue, const duogemm_problem* problem,
                                                     size_t* bytes);

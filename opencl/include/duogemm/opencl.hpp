@@ -14,7 +14,7 @@ namespace duogemm::opencl {
 
 // A matrix, or the first of a batch, in device memory: from element `offset` of the buffer on.
 struct Matrix {
-  cl_mem buffer;
+  cl_mem buffer = nullptr;
   std::size_t offset = 0;
 };
 
@@ -73,9 +73,24 @@ void sgemm_batched(cl_command_queue queue, const Sgemm& problem, Matrix a, Matri
                    OffsetTables offsets, Events wait_for = {}, cl_event* done = nullptr,
                    const std::optional<Workspace>& workspace = {});
 
+// Products whose rows of A and C stand one after the other, and which have a B each, such as the tokens of
+// the experts of a network. problem.batch is how many groups there are, and problem.m how many rows all have.
+// `ends` has a 32-bit integer for each group: the rows before it that no group before has are the group's.
+// The ends ascend, and none is above m; a group may be empty. They are read when the commands run. The B of a
+// group begins a b_stride after that of the group before; a_stride and c_stride do not count. Where matrices
+// are stored by columns, read "columns" for "rows", n for m, B for A, and a_stride for b_stride.
+//
+// C has no meaning after the last end. Ends that do not ascend give wrong results, and touch no other memory.
+// Workspace is always needed. Throws as sgemm() does; also invalid_argument where m and 256 for each group
+// are not below 2^31, and unsupported where k is not below 2^30.
+void sgemm_grouped(cl_command_queue queue, const Sgemm& problem, Matrix ends, Matrix a, Matrix b, Matrix c,
+                   Events wait_for = {}, cl_event* done = nullptr,
+                   const std::optional<Workspace>& workspace = {});
+
 // Answer how many bytes of workspace the call with the same problem needs on the queue's device; 0 for many.
 std::size_t sgemm_workspace_bytes(cl_command_queue queue, const Sgemm& problem);
 std::size_t sgemm_batched_workspace_bytes(cl_command_queue queue, const Sgemm& problem);
+std::size_t sgemm_grouped_workspace_bytes(cl_command_queue queue, const Sgemm& problem);
 
 // Compiles what later calls on the queue's device may need, or finds it on disk: see Context::warm. Allocates
 // the queue's first workspace. Nothing is put on the queue. Throws as Context::warm does.

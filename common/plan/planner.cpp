@@ -178,6 +178,9 @@ std::optional<std::string> Planner::obstacle(const KernelSpec& spec, const Probl
   if (const auto reason = unsupported_reason(spec, resolve(spec, {}), device_)) {
     return "it needs " + *reason;
   }
+  if (problem.is_grouped() && !family.takes_groups()) {
+    return "it takes no grouped products";
+  }
   const int storage = family.storage(problem);
   if (storage < 0) {
     return "it does not take operands of these sizes, stored in this way";

@@ -106,6 +106,7 @@ def plan(
     precision: Precision | None = None,
     a_type: Literal["fp32", "bf16", "fp16"] = "fp32",
     b_type: Literal["fp32", "bf16", "fp16"] = "fp32",
+    groups: int | None = None,
     top: int | None = None,
     backend: str | None = None,
     device: Device | None = None,
@@ -122,6 +123,8 @@ def plan(
         How many products.
     a_type, b_type : {"fp32", "bf16", "fp16"}
         What the elements of A and B are stored in.
+    groups : int, optional
+        Of a grouped product, into how many groups the columns of B and C are cut, in place of a batch.
     top : int, optional
         How many schedules to list besides, the fastest by prediction first.
 
@@ -136,8 +139,8 @@ def plan(
     20000
     """
     return _result(
-        Plan, "plan", m=m, n=n, k=k, ops=ops, batch=batch, level=level, precision=precision, a_type=a_type, b_type=b_type, top=top,
-        backend=backend, device=device,
+        Plan, "plan", m=m, n=n, k=k, ops=ops, batch=None if groups else batch, level=level, precision=precision, a_type=a_type,
+        b_type=b_type, groups=groups, top=top, backend=backend, device=device,
     )
 
 

@@ -46,6 +46,19 @@ TEST_F(ProgramOnADevice, PlansForElementsOf16Bits) {
   expect_all_refused({{"plan --size 100 --a-type bf17", {"--a-type", "bf17", "bf16"}}});
 }
 
+TEST_F(ProgramOnADevice, PlansForGroups) {
+  if (std::string(result_of("plan --size 40")["device"]["backend"]) != "cpu") {
+    const auto plan = result_of("plan -m 100 -n 300 -k 40 --ops TN --groups 5");
+    EXPECT_EQ(plan["groups"], 5);
+    EXPECT_EQ(plan["steps"][0]["kernel"], "group_tiles");
+    EXPECT_EQ(plan["steps"][1]["kernel"], "grouped");
+    expect_match(run_well("plan --size 40 --groups 2 --top 1").out,
+                 "not [a-z_]+: it takes no grouped products");
+  }
+  expect_all_refused({{"plan --size 100 --groups 0", {"--groups", "0"}},
+                      {"plan --size 100 --groups 2 --batch 2", {"--groups", "--batch"}}});
+}
+
 TEST_F(ProgramOnADevice, TellsWhatACallRunsAndInWhichPrecision) {
   expect_match(run_well("plan --size 40 --precision bf16x6").out, "precision  bf16x6\n");
   for (const std::string command : {"plan", "verify --gemm --kernels general"}) {

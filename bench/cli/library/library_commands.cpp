@@ -157,6 +157,7 @@ struct PlanFlags {
   ProblemFlags problem;
   ElementType a_type = ElementType::fp32;
   ElementType b_type = ElementType::fp32;
+  std::int64_t groups = 0;
   std::string force;
   std::size_t top = 0;
   ResultFlags results;
@@ -167,6 +168,12 @@ struct PlanFlags {
     if (device.programs == nullptr) {
       asked.a_type = a_type;
       asked.b_type = b_type;
+    }
+    if (groups > 0) {
+      Sgemm call = request_of(asked);
+      call.batch = groups;
+      call.a_stride = asked.a_elements();
+      asked = to_grouped_column_major(call).problem;
     }
     return asked;
   }
@@ -236,6 +243,7 @@ int run(const PlanFlags& flags) {
                    {"precision", to_text(problem.precision)},
                    {"a_type", to_text(problem.a_type)},
                    {"b_type", to_text(problem.b_type)},
+                   {"groups", problem.groups},
                    {"tuning", tuning.empty() ? Json(nullptr) : Json(tuning)},
                    {"schedule", to_text(schedule)},
                    {"predicted_s", or_null(schedule.seconds)},
@@ -365,6 +373,11 @@ void add_plan_command(Program& program) {
   };
   add_type("--a-type", "A", flags.a_type);
   add_type("--b-type", "B", flags.b_type);
+  command
+      .add_option("--groups", flags.groups,
+                  "A grouped product: into how many groups the columns of B and C are cut, each with an A")
+      ->check(size_range())
+      ->excludes("--batch");
   command.add_option("--force", flags.force, "Another schedule, such as pipelined:TSM=64,TSN=64,slices=2");
   command.add_option("--top", flags.top,
                      "Also list this many schedules, the fastest by prediction first, and why other kernels "

@@ -80,17 +80,33 @@ load_vectors(float* to, const struct Source* source, const long from) {
   }
   const uint4 vector = *(const __global uint4*)((const __global ushort*)source->matrix + from);
   const uint pairs[4] = {vector.x, vector.y, vector.z, vector.w};
+  if (source->type == BF16_ELEMENTS) {
 #pragma unroll
-  for (int x = 0; x < 8; ++x) {
-    to[x] = float_of_bits(x % 2 == 0 ? pairs[x / 2] & 0xffffu : pairs[x / 2] >> 16, source->type);
+    for (int x = 0; x < 4; ++x) {
+      to[2 * x] = FIRST(BF16, pairs[x]);
+      to[2 * x + 1] = SECOND(BF16, pairs[x]);
+    }
+  } else {
+#pragma unroll
+    for (int x = 0; x < 4; ++x) {
+      to[2 * x] = FIRST(F16, pairs[x]);
+      to[2 * x + 1] = SECOND(F16, pairs[x]);
+    }
   }
 }
 // The first `count` of a chunk.
 FUNCTION void
 load_values(float* to, const struct Source* source, const long from, const int count) {
+  if (source->type == FP32_ELEMENTS) {
 #pragma unroll
-  for (int x = 0; x < 8; ++x) {
-    to[x] = x < count ? load_element(source->matrix, from + x * source->k_step, source->type) : 0.0f;
+    for (int x = 0; x < 8; ++x) {
+      to[x] = x < count ? source->matrix[from + x * source->k_step] : 0.0f;
+    }
+  } else {
+#pragma unroll
+    for (int x = 0; x < 8; ++x) {
+      to[x] = x < count ? load_element(source->matrix, from + x * source->k_step, source->type) : 0.0f;
+    }
   }
 }
 
@@ -132,17 +148,31 @@ largest(const float* values, LOCAL_PTR uint* shared, const uint item) {
   return SUB_GROUP_MAX(shared[item % SUB_GROUPS]);
 }
 
-// Has scaling a value down cost it bits, or all of it?
+// Has scaling any value down cost it bits, or all of it?
 FUNCTION bool
-is_lost(const float value, const float scaled) {
-  return fabs(scaled) < 0x1p-126f && value != 0.0f;
+loses_bits(const float* values, const float scale) {
+  bool lost = false;
+  if (scale < 1.0f) {  // which few blocks need
+#pragma unroll
+    for (int x = 0; x < VALUES; ++x) {
+      lost |= fabs(values[x] * scale) < 0x1p-126f && values[x] != 0.0f;
+    }
+  }
+  return lost;
 }
 
-// Puts the terms of a chunk into its place in each tile, and answers whether they fail to hold its values.
-FUNCTION bool
+// Above 0 where what is left of a finite value is more than that part of it: as an integer, of which the
+// greatest of many takes fewer instructions than a condition for each.
+FUNCTION int
+excess(const float left, const float value, const float part) {
+  return (int)AS_UINT(fma(-part, fabs(value), fabs(left)));
+}
+
+// Puts the terms of a chunk into its place in each tile, and answers the greatest excess of its values.
+FUNCTION int
 split_chunk(LOCAL_PTR uint* tiles, const float* values, const float scale, const int row, const int column,
             const int terms) {
-  bool misses = false;
+  int most = 0;
   uint pairs[TERMS][4];
 #pragma unroll
   for (int x = 0; x < 4; ++x) {
@@ -165,9 +195,8 @@ split_chunk(LOCAL_PTR uint* tiles, const float* values, const float scale, const
         }
       }
     }
-    misses |= !(fabs(first_left) <= fabs(first) * (TOLERANCE * unit) &&
-                fabs(second_left) <= fabs(second) * (TOLERANCE * unit)) ||
-              (scale < 1.0f && (is_lost(values[2 * x], first) || is_lost(values[2 * x + 1], second)));
+    most = max(most, max(excess(first_left, first, TOLERANCE * unit),
+                         excess(second_left, second, TOLERANCE * unit)));
   }
 #pragma unroll
   for (int term = 0; term < TERMS; ++term) {
@@ -180,7 +209,7 @@ split_chunk(LOCAL_PTR uint* tiles, const float* values, const float scale, const
       *(LOCAL_PTR uint4*)(tiles + (term * SMEM_TILE_BYTES + chunk_position(row, column)) / 4) = chunk;
     }
   }
-  return misses;
+  return most;
 }
 
 // `inexact` is local memory, which nobody uses before or after.
@@ -199,13 +228,13 @@ split_block(const struct Source* source, const int terms, __global uint* to, __g
                                  exponent >= EXPONENT_BIAS + FARTHEST_EXPONENT);
   const int known = most == 0 || far ? EXPONENT_BIAS + LARGEST_EXPONENT : exponent;
   const float scale = AS_FLOAT((uint)(2 * EXPONENT_BIAS + LARGEST_EXPONENT - known) << 23);
-  bool misses = far;
+  int missed = 0;
 #pragma unroll
   for (int i = 0; i < OWN; ++i) {
-    misses |= split_chunk(tiles, values + 8 * i, scale, chunk_row(item, i, along_k),
-                          chunk_column(item, i, along_k), terms);
+    missed = max(missed, split_chunk(tiles, values + 8 * i, scale, chunk_row(item, i, along_k),
+                                     chunk_column(item, i, along_k), terms));
   }
-  if (misses) {
+  if (far || missed > 0 || loses_bits(values, scale)) {
     *inexact = 1;
   }
   barrier(CLK_LOCAL_MEM_FENCE);

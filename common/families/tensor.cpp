@@ -58,7 +58,7 @@ std::size_t bytes_of_stages(const Tunables& t) {
 
 const Variant& split_program(const Tunables& t) {
   return program("split",
-                 {{"BF16X6", at(t, "BF16X6")}, {"TSK", at(t, "TSK")}, {"RESIDENT", at(t, "BF16X6") ? 6 : 3}});
+                 {{"BF16X6", at(t, "BF16X6")}, {"TSK", at(t, "TSK")}, {"RESIDENT", at(t, "BF16X6") ? 4 : 2}});
 }
 
 // The program that computes what split terms cannot hold, for operands stored in this way.

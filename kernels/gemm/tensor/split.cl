@@ -2,8 +2,9 @@
 //
 //   a block of X, PANEL x TSK  -->  registers: a work-item has 8 neighbours along k of a few rows
 //                              -->  the largest of all, which gives the scale
-//                              -->  terms, in local memory, as tiles
-//                              -->  global memory, from one end to the other
+//                              -->  terms, as tiles: by way of local memory where neighbouring work-items
+//                                   have other rows, so that all of them
+//                              -->  write global memory from one end to the other
 //
 // The matrix X has `rows` rows (m of A, n of B) and `depth` columns (k), of which neighbours stand row_step
 // and k_step apart: one of the two is 1. What lies beyond them is zero. The first work-groups have operand 0,
@@ -19,7 +20,7 @@
 #define TSK 64  // block along k: 32 64
 #endif
 #ifndef RESIDENT
-#define RESIDENT 2  // work-groups that should fit on a multiprocessor, see dialect.h: 1 2 3 4 6
+#define RESIDENT 2  // work-groups that should fit on a multiprocessor, see dialect.h: 2 4
 #endif
 
 #define ASYNC 0
@@ -55,8 +56,8 @@ struct Source {
   long row_step;
   long k_step;
   int rows;   // that are there, from the block's first on
-  bool none;  // of a panel without rows
   int depth;  // the same along k
+  bool none;  // of a panel without rows
 };
 
 // The chunk of the block that is a work-item's i-th: neighbours read what stands side by side in memory.
@@ -98,14 +99,18 @@ load_vectors(float* to, const struct Source* source, const long from) {
 FUNCTION void
 load_values(float* to, const struct Source* source, const long from, const int count) {
   if (source->type == FP32_ELEMENTS) {
+    const __global float* at = source->matrix + from;
 #pragma unroll
     for (int x = 0; x < 8; ++x) {
-      to[x] = x < count ? source->matrix[from + x * source->k_step] : 0.0f;
+      to[x] = x < count ? *at : 0.0f;
+      at += source->k_step;
     }
   } else {
+    const __global ushort* at = (const __global ushort*)source->matrix + from;
 #pragma unroll
     for (int x = 0; x < 8; ++x) {
-      to[x] = x < count ? load_element(source->matrix, from + x * source->k_step, source->type) : 0.0f;
+      to[x] = x < count ? float_of_bits(*at, source->type) : 0.0f;
+      at += source->k_step;
     }
   }
 }
@@ -168,10 +173,11 @@ excess(const float left, const float value, const float part) {
   return (int)AS_UINT(fma(-part, fabs(value), fabs(left)));
 }
 
-// Puts the terms of a chunk into its place in each tile, and answers the greatest excess of its values.
+// Puts the terms of a chunk into its place in each tile, `to` in global memory or `tiles`, and answers the
+// greatest excess of its values.
 FUNCTION int
-split_chunk(LOCAL_PTR uint* tiles, const float* values, const float scale, const int row, const int column,
-            const int terms) {
+split_chunk(LOCAL_PTR uint* tiles, __global uint* to, const bool along_k, const float* values,
+            const float scale, const int row, const int column, const int terms) {
   int most = 0;
   uint pairs[TERMS][4];
 #pragma unroll
@@ -206,8 +212,25 @@ split_chunk(LOCAL_PTR uint* tiles, const float* values, const float scale, const
       chunk.y = pairs[term][1];
       chunk.z = pairs[term][2];
       chunk.w = pairs[term][3];
-      *(LOCAL_PTR uint4*)(tiles + (term * SMEM_TILE_BYTES + chunk_position(row, column)) / 4) = chunk;
+      if (along_k) {
+        *(__global uint4*)(to + (term * SMEM_TILE_BYTES + chunk_position(row, column)) / 4) = chunk;
+      } else {
+        *(LOCAL_PTR uint4*)(tiles + (term * SMEM_TILE_BYTES + chunk_position(row, column)) / 4) = chunk;
+      }
     }
+  }
+  return most;
+}
+
+// The same of all values of a work-item. The number of terms is a constant.
+FUNCTION int
+split_values(LOCAL_PTR uint* tiles, __global uint* to, const bool along_k, const float* values,
+             const float scale, const uint item, const int terms) {
+  int most = 0;
+#pragma unroll
+  for (int i = 0; i < OWN; ++i) {
+    most = max(most, split_chunk(tiles, to, along_k, values + 8 * i, scale, chunk_row(item, i, along_k),
+                                 chunk_column(item, i, along_k), terms));
   }
   return most;
 }
@@ -228,12 +251,8 @@ split_block(const struct Source* source, const int terms, __global uint* to, __g
                                  exponent >= EXPONENT_BIAS + FARTHEST_EXPONENT);
   const int known = most == 0 || far ? EXPONENT_BIAS + LARGEST_EXPONENT : exponent;
   const float scale = AS_FLOAT((uint)(2 * EXPONENT_BIAS + LARGEST_EXPONENT - known) << 23);
-  int missed = 0;
-#pragma unroll
-  for (int i = 0; i < OWN; ++i) {
-    missed = max(missed, split_chunk(tiles, values + 8 * i, scale, chunk_row(item, i, along_k),
-                                     chunk_column(item, i, along_k), terms));
-  }
+  const int missed = terms == 1 ? split_values(tiles, to, along_k, values, scale, item, 1)
+                                : split_values(tiles, to, along_k, values, scale, item, TERMS);
   if (far || missed > 0 || loses_bits(values, scale)) {
     *inexact = 1;
   }
@@ -243,7 +262,7 @@ split_block(const struct Source* source, const int terms, __global uint* to, __g
 #pragma unroll
     for (int i = 0; i < VECTORS_OF_TERM; ++i) {
       const uint v = (term * VECTORS_OF_TERM + i) * WORK_ITEMS + item;
-      if (term < terms) {
+      if (term < terms && !along_k) {
         *(__global uint4*)(to + 4 * v) = *(const LOCAL_PTR uint4*)(tiles + 4 * v);
       }
     }

@@ -137,6 +137,9 @@ ColumnMajor with_epilogue(const Epilogue& epilogue, const Sgemm& request, CallBa
     p.bias = true;
     p.bias_stride = epilogue.bias_stride;
   }
+  if (p.is_grouped()) {  // valid ones, which mean nothing
+    p.addend_stride = p.bias_stride = 0;
+  }
   if (p.batch_by != BatchBy::strides && (p.addend_apart || p.bias || p.activation != Activation::none)) {
     reject(
         "a batch by lists has an addend, a bias or an activation; its epilogue may have alpha and beta "

@@ -111,16 +111,19 @@ std::int64_t list_stride(std::int64_t rows, std::int64_t cols, std::int64_t ld) 
   return round_up(std::max<std::int64_t>(ld * (cols - 1) + rows, 1), std::int64_t{4});
 }
 
+// Sizes that were read may be any: a stride that is too large is refused later.
+std::int64_t stride_over(std::int64_t ld, std::int64_t count) {
+  std::int64_t size = 0;
+  return __builtin_mul_overflow(ld, count, &size) ? std::numeric_limits<std::int64_t>::max() : size;
+}
+
 // Leading dimensions, and strides: as small as they can be where nothing is said.
 void read_places(Members& members, Sgemm& request) {
   const auto read = [&](const std::string& name, bool transposed, std::int64_t rows, std::int64_t cols,
                         std::int64_t& ld, std::int64_t& stride) {
     const bool by_columns = transposed == (request.layout == Layout::row_major);
     ld = members.integer("ld" + name, std::max<std::int64_t>(by_columns ? rows : cols, 1));
-    std::int64_t size = 0;
-    const bool is_too_large = __builtin_mul_overflow(ld, by_columns ? cols : rows, &size);
-    stride =
-        members.integer(name + "_stride", is_too_large ? std::numeric_limits<std::int64_t>::max() : size);
+    stride = members.integer(name + "_stride", stride_over(ld, by_columns ? cols : rows));
   };
   read("a", request.a_op == Transpose::yes, request.m, request.k, request.lda, request.a_stride);
   read("b", request.b_op == Transpose::yes, request.k, request.n, request.ldb, request.b_stride);
@@ -138,8 +141,8 @@ void cut_into_equal_groups(Sgemm& request) {
   size = ceil_div(size, request.batch);
   std::int64_t& stride = by_rows ? request.a_stride : request.b_stride;
   const bool transposed = (by_rows ? request.a_op : request.b_op) == Transpose::yes;
-  stride = transposed ? size : size * (by_rows ? request.lda : request.ldb);
-  request.c_stride = size * request.ldc;
+  stride = transposed ? size : stride_over(by_rows ? request.lda : request.ldb, size);
+  request.c_stride = stride_over(request.ldc, size);
 }
 
 // A call, and how many times it comes in a row.

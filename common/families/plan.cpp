@@ -300,14 +300,27 @@ WorkspaceLayout lay_out_workspaces(const Plan& plan, const DeviceInfo& device) {
 
 StepMatrix matrix_a(const Problem& p) { return {operand_a, table_a, {0, p.lda, p.a_stride}}; }
 
-StepMatrix matrix_b(const Problem& p) { return {operand_b, table_b, {0, p.ldb, p.b_stride}}; }
+namespace {
+
+// All groups of a grouped product have one B, C and D, where a batch's members have a stride.
+std::int64_t stride_of_members(const Problem& p, std::int64_t stride) { return p.is_grouped() ? 0 : stride; }
+
+}  // namespace
+
+StepMatrix matrix_b(const Problem& p) {
+  return {operand_b, table_b, {0, p.ldb, stride_of_members(p, p.b_stride)}};
+}
 
 StepMatrix matrix_c(const Problem& p) {
-  return p.addend_apart ? StepMatrix{operand_addend, operand_none, {0, p.addend_ld, p.addend_stride}}
+  return p.addend_apart ? StepMatrix{operand_addend,
+                                     operand_none,
+                                     {0, p.addend_ld, stride_of_members(p, p.addend_stride)}}
                         : matrix_d(p);
 }
 
-StepMatrix matrix_d(const Problem& p) { return {operand_c, table_c, {0, p.ldc, p.c_stride}}; }
+StepMatrix matrix_d(const Problem& p) {
+  return {operand_c, table_c, {0, p.ldc, stride_of_members(p, p.c_stride)}};
+}
 
 std::int64_t columns_of_tiles(const Problem& problem, std::int64_t width) {
   return problem.is_grouped() ? (problem.n / width + problem.groups) * width : problem.n;

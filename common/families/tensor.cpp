@@ -71,6 +71,9 @@ const Variant& fixup_program(const Problem& problem) {
   return program("fixup", setting);
 }
 
+// Kernels ask by this whether a product is grouped.
+std::int64_t tiles_offset(const Problem& p) { return p.is_grouped() ? 0 : -1; }
+
 // An operand's terms, and where they are put.
 struct SplitResult {
   OperandTerms terms;
@@ -99,7 +102,7 @@ void add_split_step(Plan& plan, const Tunables& setting, const Problem& p, const
                              operand(p.n, of_b, p.b_type, p.b_op == Transpose::no, b.terms),
                              0,
                              counters,
-                             0};
+                             tiles_offset(p)};
   add_step(plan, kernel, geometry,
            {struct_argument(split, {{&split.a.x.offset, of_a.operand},
                                     {&split.a.y_offset, a.to},
@@ -191,6 +194,7 @@ class Steps {
     product.c = c_.layout;
     product.d = d_.layout;
     product.batch = p_.batch;
+    product.tiles_offset = tiles_offset(p_);
     product.k_splits = static_cast<int>(splits_);
     product.clustered = clustered_ ? 1 : 0;
     product.group_m =
@@ -219,6 +223,7 @@ class Steps {
     geometry.groups[1] = std::min(static_cast<std::size_t>(p_.batch), room / geometry.groups[0]);
     FixupArguments fixup{};
     fixup.product = sizes_of(p_);
+    fixup.tiles_offset = tiles_offset(p_);
     fixup.product.N = columns_;
     const Operand wide_a = add_wide(matrix_a(wide_), p_.a_type, p_.a_cols(), p_.members_of_a());
     const Operand wide_b = add_wide(matrix_b(wide_), p_.b_type, p_.b_cols(), p_.batch);

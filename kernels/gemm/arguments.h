@@ -127,7 +127,7 @@ typedef struct {
   SplitOperand a, b;
   Int64 counters_offset;
   Int64 counters;
-  Int64 tiles_offset;  // where B is that of a grouped product, whose tiles are panels
+  Int64 tiles_offset;  // of a grouped product, whose tiles are panels of B; below 0 for another product
 } SplitArguments;
 
 // An operand that is split.
@@ -145,7 +145,7 @@ typedef struct {
   MatrixLayout c, d;
   Int64 batch;
   Int64 w_offset;
-  Int64 tiles_offset;  // of a grouped product, whose tiles are panels of B; N is as there
+  Int64 tiles_offset;  // as there; of a grouped product, N is the width of all tiles
   int k_splits;
   int clustered;
   int group_m;  // tiles along M before the next along N

@@ -25,6 +25,13 @@ rasterise(uint* m, uint* n, const uint number, const uint tiles_m, const uint ti
   ((base) + (layout).offset +               \
    ((table) == 0 ? (member) * (layout).stride : (table)[member] >> ((base) == 0 ? 2 : 0)))
 
+// The tiles of a grouped product; null for another product, whose offset is below 0. The base may be null
+// where there are some: the offset is then an address.
+FUNCTION const __global GroupTile*
+group_tiles_at(const __global int* base, const long offset) {
+  return offset < 0 ? 0 : (const __global GroupTile*)(base + offset);
+}
+
 // The column of an element, when a matrix of `rows` rows and `size` elements is numbered down its columns.
 // Division of 64 bits is long, and most matrices do not need it.
 FUNCTION long

@@ -13,7 +13,7 @@
 // device: starts_early
 
 #ifndef GROUP
-#define GROUP 128  // work-items per work-group: 64 128 256
+#define GROUP 64  // work-items per work-group: 64 128 256
 #endif
 
 #include "dialect.h"

@@ -17,9 +17,13 @@ def require_groups(a, b, offs):
             raise ArgumentError(f"{name} has {tensor.dim()} dimensions; it must have {rank}")
         if tensor.device != a.device:
             raise ArgumentError(f"{name} is on {tensor.device}; a is on {a.device}")
+    if a.device.type not in ("cpu", "cuda", "meta"):
+        raise ArgumentError(f"a is on {a.device}; it must be on a CPU or on CUDA")
     for name, tensor in (("a", a), ("b", b)):
         if tensor.dtype not in ELEMENTS_OF:
             refuse_elements(name, tensor.dtype)
+        if tensor.layout is not torch.strided:
+            raise ArrayTypeError(f"{name} is {tensor.layout}; it must be dense")
     if offs.dtype is not torch.int32:
         raise ArrayTypeError(f"offs is of {offs.dtype}; it must be of torch.int32")
     if a.shape[1] != b.shape[1]:

@@ -139,7 +139,7 @@ def plan(
     20000
     """
     return _result(
-        Plan, "plan", m=m, n=n, k=k, ops=ops, batch=None if groups else batch, level=level, precision=precision, a_type=a_type,
+        Plan, "plan", m=m, n=n, k=k, ops=ops, batch=None if groups and batch == 1 else batch, level=level, precision=precision, a_type=a_type,
         b_type=b_type, groups=groups, top=top, backend=backend, device=device,
     )
 

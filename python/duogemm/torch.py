@@ -38,6 +38,7 @@ for _signature in (
     "matmul(Tensor a, Tensor b, float alpha=1.0, {words}) -> Tensor",
     "matmul_out(Tensor a, Tensor b, Tensor(a!) out, float alpha=1.0, float beta=0.0, {words}) -> ()",
     "grouped_mm(Tensor a, Tensor b, Tensor offs, {words}) -> Tensor",
+    "grouped_outer(Tensor a, Tensor b, Tensor offs, {words}) -> Tensor",
 ):
     _words = "str precision='fp32', str level='run_to_run'"
     _library.define(_signature.format(words=_words), tags=(torch.Tag.pt2_compliant_tag,))
@@ -205,16 +206,35 @@ def _derivatives_of_groups(ctx, gradient):
     gradient = gradient.contiguous()
     to_a = to_b = None
     if ctx.needs_input_grad[0]:
-        to_a = torch.ops.duogemm.grouped_mm(gradient, b.mT, offs, *ctx.words).to(a.dtype)
+        belongs = torch.arange(a.shape[0], device=a.device) < offs[-1:]  # to any group; to none where there are no groups
+        product = torch.ops.duogemm.grouped_mm(gradient, b.mT, offs, *ctx.words)
+        to_a = torch.where(belongs.unsqueeze(-1), product, 0).to(a.dtype) if len(offs) > 0 else torch.zeros_like(a)
     if ctx.needs_input_grad[1]:
-        parts = [_product(a[begin:end].mT, gradient[begin:end], 1.0, *ctx.words) for begin, end in rows_of_groups(offs)]
-        to_b = torch.stack(parts).to(b.dtype)
+        to_b = torch.ops.duogemm.grouped_outer(a, gradient, offs, *ctx.words).to(b.dtype)
     return to_a, to_b, None, None, None
+
+
+def _outer_of_groups(a, b, offs, precision="fp32", level="run_to_run"):
+    """The rows of a, transposed, times those of b, for each group."""
+    product = a.new_zeros((offs.shape[0], a.shape[1], b.shape[1]), dtype=torch.float32)
+    a, b = _as_blas_has_it(a), _as_blas_has_it(b)
+    for i, (begin, end) in enumerate(rows_of_groups(offs)):
+        if end > begin:
+            multiply_plain(a[begin:end].mT, b[begin:end], product[i], 1.0, 0.0, precision, level)
+    return product
+
+
+def _shape_of_outer(a, b, offs, precision="fp32", level="run_to_run"):
+    return a.new_empty((offs.shape[0], a.shape[1], b.shape[1]), dtype=torch.float32)
 
 
 _library.impl("grouped_mm", _groups_of, "CompositeExplicitAutograd")
 torch.library.register_fake("duogemm::grouped_mm", _shape_of_groups, lib=_library)
 torch.library.register_autograd("duogemm::grouped_mm", _derivatives_of_groups, setup_context=_keep_groups, lib=_library)
+
+
+_library.impl("grouped_outer", _outer_of_groups, "CompositeExplicitAutograd")
+torch.library.register_fake("duogemm::grouped_outer", _shape_of_outer, lib=_library)
 
 
 @register_flop_formula(torch.ops.duogemm.grouped_mm)

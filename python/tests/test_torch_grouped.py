@@ -69,8 +69,21 @@ def test_gradients(groups):
         torch.testing.assert_close(own, right, rtol=1e-4, atol=1e-4)
 
 
+def test_gradients_of_rows_of_no_group_are_zero(groups):
+    a, b, offs = groups((7, 5), k=6, n=4, spare=3)
+    a.requires_grad_()
+    duogemm.torch.grouped_mm(a, b, offs=offs)[:12].sum().backward()
+    assert torch.equal(a.grad[12:], torch.zeros(3, 6, device=a.device))
+    assert (a.grad[:12] != 0).all()
+
+
 def test_nothing_to_do(groups, torch_device):
     a, b, offs = groups((0, 0))
+    a.requires_grad_()
+    b.requires_grad_()
+    duogemm.torch.grouped_mm(a, b[:0], offs=offs[:0]).sum().backward()
+    assert b.grad.abs().sum() == 0
+    a, b = a.detach(), b.detach()
     assert duogemm.torch.grouped_mm(a, b, offs=offs).shape == (0, 50)
     assert duogemm.torch.grouped_mm(a, b[:0], offs=offs[:0]).shape == (0, 50)
 
@@ -78,6 +91,10 @@ def test_nothing_to_do(groups, torch_device):
 def test_is_an_operator(groups):
     a, b, offs = groups((7, 5))
     torch.library.opcheck(torch.ops.duogemm.grouped_mm, (a, b, offs))
+    a.requires_grad_()
+    b.requires_grad_()
+    torch.library.opcheck(torch.ops.duogemm.grouped_mm, (a, b, offs))
+    torch.library.opcheck(torch.ops.duogemm.grouped_outer, (a.detach(), a.detach(), offs))
 
 
 def test_what_is_refused(groups):

@@ -64,6 +64,27 @@ TEST(Trace, IsReadAsColumnMajorCallsWithTheirUsualMembers) {
             (std::vector<std::int64_t>{8, 12, 20}));
 }
 
+// Three groups of seven rows, or columns, become a batch of three rows each.
+TEST(Trace, HasEqualGroups) {
+  const Trace trace =
+      parse_trace(head + R"({"m":7,"n":2,"k":4,"batch":3,"batch_by":"groups","layout":"row_major"})"
+                         "\n"
+                         R"({"m":2,"n":7,"k":4,"ops":"NT","ldb":9,"batch":3,"batch_by":"groups"})"
+                         "\n",
+                  "some.jsonl");
+  ASSERT_EQ(trace.calls.size(), 2u);
+  for (const TraceCall& call : trace.calls) {
+    const Problem& p = call.problem;
+    EXPECT_EQ(call.batch, CallBatch::strides);
+    EXPECT_EQ((std::vector{p.m, p.n, p.k, p.batch, p.a_stride, p.c_stride}),
+              (std::vector<std::int64_t>{2, 3, 4, 3, 8, 6}));
+    EXPECT_EQ(p.b_stride, p.b_op == Transpose::yes ? 3 : 12);
+  }
+  const std::string too_large =
+      R"({"m":1099511627776,"n":2,"k":4,"ldc":1099511627776,"batch":1,"batch_by":"groups","layout":"row_major"})";
+  EXPECT_THROW(parse_trace(head + too_large + "\n", "some.jsonl"), Error);
+}
+
 TEST(Trace, IsPermittedAnotherPrecisionButForItsChains) {
   Trace trace = parse_trace(head + R"({"m":2,"n":3,"k":4})"
                                    "\n"

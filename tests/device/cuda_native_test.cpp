@@ -394,11 +394,38 @@ TEST_P(CudaPrepared, IsCapturedInAGraph) {
   cudaGraphDestroy(graph);
 }
 
+// In memory that is lent, kernels are given addresses and no base.
+TEST_P(CudaPrepared, ServesGroupsInWorkspaceThatIsLent) {
+  const CUstream stream = make_stream();
+  std::int64_t k = 295;
+  for (const char* const kernel : {"tensor", "tensor_mma", "grouped"}) {
+    for (const ElementType type : {ElementType::fp32, ElementType::bf16}) {
+      SCOPED_TRACE(kernel);
+      const Forced forced(kernel);
+      Problem problem = problem_of(300, 200, ++k, "TN");
+      problem.precision = Precision::f16x3;
+      problem.b_type = type;
+      GroupedProduct product(problem, {100, 110, 190}, 9);
+      product.a[5] = infinity;
+      const Sgemm request = product.request(Layout::row_major);
+      const CudaMemory rows(stored(product.b, type)), matrices(product.a), c(product.c), ends(product.ends);
+      const std::size_t bytes = cuda::sgemm_grouped_workspace_bytes(stream, request);
+      const CudaMemory workspace((std::vector<char>(bytes)));
+      cuda::sgemm_grouped(stream, request, ends.as<std::int32_t>(), rows.data(), matrices.data(), c.data(),
+                          {}, {}, cuda::Workspace{workspace.data(), bytes});
+      std::vector<float> found(product.c.size());
+      c.read(found, stream);
+      product.expect_right(found);
+    }
+  }
+}
+
 TEST_P(CudaPrepared, ServesGroups) {
   const CUstream stream = make_stream();
+  std::int64_t k = 195;  // another for each kernel: plans are kept by the problem
   for (const char* const kernel : {"tensor", "tensor_mma", "grouped"}) {
     const Forced forced(kernel);
-    Problem problem = problem_of(300, 200, 195, "TN");
+    Problem problem = problem_of(300, 200, ++k, "TN");
     problem.precision = Precision::f16x3;
     GroupedProduct product(problem, {100, 110, 190}, 9);
     product.a[5] = infinity;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "devices.h"
 #include "grouped_product.h"
@@ -27,9 +28,10 @@ class Groups : public DeviceTest {
     }
   }
 
-  // Operands begin at an element that vectors cannot begin at, or at one that they can.
-  void expect_right(const GroupedProduct& product, bool aligned) {
-    const Problem& p = product.problem;
+  // Operands begin at an element that vectors cannot begin at, or at one that they can. The factors may be in
+  // device memory.
+  void expect_right(const GroupedProduct& product, bool aligned, bool device_scalars = false) {
+    Problem p = product.problem;
     const std::int64_t offset = aligned ? 4 : 3;
     std::vector<std::unique_ptr<Buffer>> buffers;
     const auto upload = [&](const void* from, std::size_t bytes, std::size_t begin) {
@@ -49,6 +51,12 @@ class Groups : public DeviceTest {
         {matrix(product.a, p.a_type), matrix(product.b, p.b_type), matrix(product.c, p.c_type)}};
     operands[index(operand_ends.slot)] = {
         upload(product.ends.data(), sizeof(std::int32_t) * product.ends.size(), 4), 1};
+    if (device_scalars) {
+      operands[index(operand_alpha.slot)] = {upload(&product.problem.alpha, sizeof(float), 0)};
+      operands[index(operand_beta.slot)] = {upload(&product.problem.beta, sizeof(float), 0)};
+      p.device_scalars = true;
+      p.alpha = p.beta = 1.0f;
+    }
     runtime_->enqueue(p, *queue_, operands);
     std::vector<float> found(index(offset) + product.c.size());
     queue_->read(*operands[2].buffer, found.data(), sizeof(float) * found.size());
@@ -85,7 +93,7 @@ GroupedProduct random_product(std::uint32_t seed) {
 TEST_P(Groups, OfAnyKindAreRight) {
   for (std::uint32_t seed = 0; seed < 80; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    expect_right(random_product(seed), seed % 2 == 0);
+    expect_right(random_product(seed), seed % 2 == 0, seed % 5 == 0);
   }
 }
 
@@ -99,40 +107,60 @@ TEST_P(Groups, HaveTheBitsOfTheLevelEverywhereWhereKIsLong) {
   }
 }
 
-// Tensor cores compute where they are permitted and faster, and leave out what terms do not hold.
+// A kernel for tensor cores, where the device has such, and else what is planned. Each has problems of its
+// own: plans are kept by the problem.
+constexpr const char* forced[] = {"", "tensor:TSM=256", "tensor:TSM=128,slices=3", "tensor_mma",
+                                  "tensor_mma:TSN=128,RESIDENT=1,slices=2"};
+
+// What terms do not hold is computed in FP32.
 TEST_P(Groups, MayHoldWhatTermsDoNot) {
-  for (const Precision precision : {Precision::bf16x6, Precision::f16x3}) {
-    Problem p = problem_of(260, 1100, 260, "TN");
-    p.precision = precision;
-    GroupedProduct product(p, {200, 700, 1090}, 6);
-    product.a[index(product.problem.a_stride + 300)] = 0x1p60f;
-    product.b[5] = infinity;
-    expect_right(product, true);
+  std::int64_t k = 130;
+  for (const char* const kernel : forced) {
+    for (const Precision precision : {Precision::bf16x6, Precision::f16x3}) {
+      SCOPED_TRACE(std::string("DUOGEMM_FORCE=") + kernel);
+      setenv("DUOGEMM_FORCE", kernel, 1);
+      Problem p = problem_of(260, 500, ++k, "TN");
+      p.precision = precision;
+      p.alpha = 0.5f;
+      p.beta = 2.0f;
+      GroupedProduct product(p, {100, 101, 350, 350, 490}, 6);
+      product.a[index(product.problem.a_stride + 30)] = 0x1p60f;
+      product.b[5] = infinity;
+      expect_right(product, true);
+      expect_right(product, true, true);
+      unsetenv("DUOGEMM_FORCE");
+    }
   }
 }
 
 // Nothing is known of them before: they do no harm to what is around C.
 TEST_P(Groups, KeepToTheirMatricesWhateverTheEnds) {
-  Problem p = problem_of(70, 90, 33);
-  GroupedProduct product(p, {90, 90, 90}, 7);
-  product.ends = {-5, 1000, 20};
-  const Plan plan = plan_sgemm(product.problem, runtime_->device().info());
-  EXPECT_FALSE(plan.steps.empty());
-  const std::vector<float> tail(100, 7.0f);
-  std::vector<float> c = product.c;
-  c.insert(c.end(), tail.begin(), tail.end());
-  Device& device = runtime_->device();
-  const auto upload = [&](const auto& values) {
-    auto buffer = device.allocate(sizeof values[0] * values.size());
-    queue_->write(*buffer, values.data(), sizeof values[0] * values.size());
-    return buffer;
-  };
-  const auto a = upload(product.a), b = upload(product.b), on_device = upload(c), ends = upload(product.ends);
-  PreparedPlan::Operands operands = {{{a.get()}, {b.get()}, {on_device.get()}}};
-  operands[index(operand_ends.slot)] = {ends.get()};
-  runtime_->enqueue(product.problem, *queue_, operands);
-  queue_->read(*on_device, c.data(), sizeof(float) * c.size());
-  EXPECT_TRUE(std::equal(tail.begin(), tail.end(), c.end() - 100));
+  std::int64_t k = 33;
+  for (const char* const kernel : forced) {
+    setenv("DUOGEMM_FORCE", kernel, 1);
+    Problem p = problem_of(70, 90, ++k);
+    p.precision = Precision::f16x3;
+    GroupedProduct product(p, {90, 90, 90}, 7);
+    product.ends = {-5, 1000, 20};
+    const std::vector<float> around(100, 7.0f);
+    std::vector<float> c = around;
+    c.insert(c.end(), product.c.begin(), product.c.end());
+    c.insert(c.end(), around.begin(), around.end());
+    const auto upload = [&](const auto& values) {
+      auto buffer = runtime_->device().allocate(sizeof values[0] * values.size());
+      queue_->write(*buffer, values.data(), sizeof values[0] * values.size());
+      return buffer;
+    };
+    const auto a = upload(product.a), b = upload(product.b), on_device = upload(c),
+               ends = upload(product.ends);
+    PreparedPlan::Operands operands = {{{a.get()}, {b.get()}, {on_device.get(), 100}}};
+    operands[index(operand_ends.slot)] = {ends.get()};
+    runtime_->enqueue(product.problem, *queue_, operands);
+    queue_->read(*on_device, c.data(), sizeof(float) * c.size());
+    EXPECT_TRUE(std::equal(around.begin(), around.end(), c.begin())) << kernel;
+    EXPECT_TRUE(std::equal(around.begin(), around.end(), c.end() - 100)) << kernel;
+    unsetenv("DUOGEMM_FORCE");
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, Groups, ::testing::ValuesIn(test_devices()), device_name);

@@ -24,6 +24,37 @@ bool is_on_tensor_cores(const Problem& problem, const DeviceInfo& device = hoppe
   return steps_of(plan_sgemm(problem, device)) == "split tensor fixup";
 }
 
+// The product of a plan for groups, whose result another step makes C of.
+template <typename Arguments>
+Arguments product_before_finish(const char* steps, Precision precision, std::int64_t rows) {
+  Problem problem = problem_of(2048, 64 * rows, 2048);
+  problem.precision = precision;
+  problem.groups = 64;
+  problem.a_stride = problem.a_elements();
+  problem.b_stride = problem.c_stride = 0;
+  problem.c_type = ElementType::bf16;
+  const Plan plan = plan_sgemm(problem, hopper());
+  EXPECT_EQ(steps_of(plan), steps);
+  return std::get<StructArgument>(plan.steps.at(plan.multiply).arguments.front()).as<Arguments>();
+}
+
+// Each has its A, and all have one B and one result, wherever that is.
+TEST(TensorPlan, HasOneResultForAllGroups) {
+  const auto in_terms = product_before_finish<TensorArguments>("group_tiles split split tensor fixup finish",
+                                                               Precision::f16x3, 256);
+  EXPECT_EQ(in_terms.a.members, 64);
+  EXPECT_EQ(in_terms.b.members, 1);
+  EXPECT_EQ(in_terms.N, (128 + 64) * 128);
+  EXPECT_EQ(in_terms.d.stride, 0);
+  const auto in_fp32 =
+      product_before_finish<GroupedArguments>("group_tiles grouped finish", Precision::fp32, 256).product;
+  EXPECT_EQ(in_fp32.N, (256 + 64) * 64);
+  EXPECT_EQ(in_fp32.a.stride, 2048 * 2048);
+  EXPECT_EQ(in_fp32.d.stride, 0);
+  // Too few rows for splitting the matrices to be worthwhile.
+  product_before_finish<GroupedArguments>("group_tiles grouped finish", Precision::f16x3, 4);
+}
+
 constexpr const char* by_mma_sync = "split tensor_mma fixup";
 constexpr const char* by_warpgroups = "split tensor fixup";
 

@@ -89,6 +89,7 @@ TEST_F(CallRecorder, WritesEverythingThatMakesACallAndNoMore) {
     all.level = Reproducibility::everywhere;
     record_call(all, CallMemory::device);
     record_call(all, CallMemory::device, CallBatch::lists);
+    record_call(all, CallMemory::device, CallBatch::groups);
     Sgemm permitting = small;
     permitting.precision = Precision::bf16x6;
     permitting.b_type = ElementType::bf16;
@@ -104,10 +105,13 @@ TEST_F(CallRecorder, WritesEverythingThatMakesACallAndNoMore) {
     third.erase(stride);
   }
   third["batch_by"] = "lists";
+  json of_groups = third;
+  of_groups["batch_by"] = "groups";
+  of_groups["b_stride"] = 0;
   json fourth = first;
   fourth["precision"] = "bf16x6";
   fourth["b_type"] = "bf16";
-  EXPECT_EQ(calls(), (std::vector<json>{first, second, third, fourth}));
+  EXPECT_EQ(calls(), (std::vector<json>{first, second, third, of_groups, fourth}));
   EXPECT_EQ(contents_of(errors_), "");
 }
 

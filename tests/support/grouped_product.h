@@ -59,7 +59,7 @@ struct GroupedProduct {
     return call;
   }
 
-  // The values of C, whose elements may have 16 bits. At the level everywhere they have the owed bits.
+  // C after the product. At the level everywhere they have the owed bits.
   void expect_right(const std::vector<float>& found) const {
     ASSERT_EQ(found.size(), before.size());
     std::int64_t begin = 0;

@@ -262,37 +262,38 @@ fixup(ARGUMENTS(FixupArguments), const __global float* A, const __global long* a
   if (!is_anything_inexact(&a_all, &b_all, (LOCAL_PTR int*)tiles, place.item)) {
     return;
   }
+  const __global GroupTile* groups = group_tiles_at(tiles_at, p.tiles_offset);
+  const bool widens_a = p.a.type != FP32_ELEMENTS;
+  const bool widens_b = p.b.type != FP32_ELEMENTS;
   const int count = (int)(tiles_of(product->M, TSM) * tiles_of(product->N, TSN));
   for (int number = (int)get_group_id(0); number < count; number += (int)get_num_groups(0)) {
     Tile tile;
     find_tile(&tile, (uint)number, product->M, product->N, (uint)product->group_m);
     const long b_panel = tile.n.first / PANEL;
-    const __global GroupTile* part =
-        tiles_at == 0 ? 0 : (const __global GroupTile*)(tiles_at + p.tiles_offset) + b_panel;
-    if (part != 0) {
-      tile.n.first = part->first;
-      tile.n.end = part->end;
+    if (groups != 0) {
+      tile.n.first = groups[b_panel].first;
+      tile.n.end = groups[b_panel].end;
     }
     if (tile.n.first >= tile.n.end) {
       continue;
     }
     for (long i = get_group_id(1); i < product->batch; i += get_num_groups(1)) {
-      const long member = part == 0 ? i : part->group;
+      const long member = groups == 0 ? i : groups[b_panel].group;
       if (!is_tile_inexact(&a_all, &b_all, &tile, b_panel, p.a_panels_in_tile, member, (LOCAL_PTR int*)tiles,
                            place.item)) {
         continue;
       }
-      if (a_wide != 0) {
+      if (widens_a) {
         widen(a_wide, &product->a, A, a_table, &p.a, member, tile.m, product->K, TRANS_A, place.item);
       }
-      if (b_wide != 0) {
+      if (widens_b) {
         widen(b_wide, &product->b, B, b_table, &p.b, member, tile.n, product->K, !TRANS_B, place.item);
       }
       barrier(CLK_GLOBAL_MEM_FENCE);
       Operand a;
       Operand b;
-      begin_operands(&a, &b, product, a_wide != 0 ? a_wide : A, a_wide != 0 ? 0 : a_table,
-                     b_wide != 0 ? b_wide : B, b_wide != 0 ? 0 : b_table, member, tile, 0, tiles, place);
+      begin_operands(&a, &b, product, widens_a ? a_wide : A, widens_a ? 0 : a_table, widens_b ? b_wide : B,
+                     widens_b ? 0 : b_table, member, tile, 0, tiles, place);
       float acc[WPTN][WPTM];
 #pragma unroll
       for (int row = 0; row < WPTN; ++row) {

@@ -331,7 +331,7 @@ split(ARGUMENTS(SplitArguments), const __global float* A, const __global long* a
                  0);
     } else {
       find_block(&source, B, MEMBER_ELEMENT(B, p.b.x, b_table, member, p.b.type), &p.b, p.depth, panel, block,
-                 tiles_at == 0 ? 0 : (const __global GroupTile*)(tiles_at + p.tiles_offset));
+                 group_tiles_at(tiles_at, p.tiles_offset));
     }
     split_block(&source, terms,
                 Y + ((member * blocks + block) * panels + panel) * (terms * (SMEM_TILE_BYTES / 4)),

@@ -357,11 +357,11 @@ tensor(ARGUMENTS(TensorArguments), const __global uint* A, const __global uint* 
   if (item >= CONSUMERS) {
     RELEASE_REGISTERS(PRODUCER_REGISTERS);
     if (item < CONSUMERS + 32) {
-      produce(&p, A + p.a.offset, B + p.b.offset, groups_of(&p, tiles_at), &stages, item);
+      produce(&p, A + p.a.offset, B + p.b.offset, group_tiles_at(tiles_at, p.tiles_offset), &stages, item);
     }
   } else {
     ACQUIRE_REGISTERS(CONSUMER_REGISTERS);
     consume(&p, A + p.a.offset, B + p.b.offset, C, c_table, D, d_table, W + p.w_offset,
-            groups_of(&p, tiles_at), &stages, memory, arrived, item);
+            group_tiles_at(tiles_at, p.tiles_offset), &stages, memory, arrived, item);
   }
 }

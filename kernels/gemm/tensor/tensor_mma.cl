@@ -251,7 +251,7 @@ tensor_mma(ARGUMENTS(TensorArguments), const __global uint* A, const __global ui
   __local int arrived[1];
   const int item = get_local_id(0);
   const struct Work work = work_of(&p);
-  const __global GroupTile* groups = groups_of(&p, tiles_at);
+  const __global GroupTile* groups = group_tiles_at(tiles_at, p.tiles_offset);
   for (long id = get_group_id(0); id < work.count; id += get_num_groups(0)) {
     const struct Tile tile = tile_at(id, &work, p.group_m, groups);
     const long row = (long)tile.m * TSM;

@@ -80,12 +80,6 @@ panels_of(const __global uint* operand, const long members, const long panels, c
   return result;
 }
 
-// The tiles of a grouped product's panels; null for another product.
-FUNCTION const __global GroupTile*
-groups_of(const TensorArguments* p, const __global int* tiles_at) {
-  return tiles_at == 0 ? 0 : (const __global GroupTile*)(tiles_at + p->tiles_offset);
-}
-
 FUNCTION bool
 tile_is_exact(const struct Panels* a, const struct Panels* b, const int blocks, const int lane) {
   int exact = is_exact(b->scales, blocks, lane);

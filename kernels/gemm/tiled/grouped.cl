@@ -30,8 +30,7 @@ grouped(ARGUMENTS(GroupedArguments), const __global float* A, const __global flo
   __local float tiles[STAGES * STAGE] __attribute__((aligned(16)));
   Tile tile;
   find_tile(&tile, (uint)get_group_id(0), product->M, product->N, (uint)product->group_m);
-  const __global GroupTile* part =
-      (const __global GroupTile*)(tiles_at + p.tiles_offset) + tile.n.first / TSN;
+  const __global GroupTile* part = group_tiles_at(tiles_at, p.tiles_offset) + tile.n.first / TSN;
   tile.n.first = part->first;
   tile.n.end = part->end;
   if (tile.n.first >= tile.n.end) {

@@ -337,7 +337,7 @@ Family::Family(const std::vector<Tunables>& fixed, const std::vector<std::string
 }
 
 bool Family::decides(std::string_view tunable) const {
-  return is_measured() && std::ranges::all_of(storages_, [&](const Storage& storage) {
+  return is_fixed_by_storage() && std::ranges::all_of(storages_, [&](const Storage& storage) {
            return storage.fixed.contains(tunable);
          });
 }

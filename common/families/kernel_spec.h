@@ -180,7 +180,7 @@ class Family {
   // A kernel without any is none for the planner to choose.
   const std::vector<Storage>& storages() const { return storages_; }
   // Nobody measures a kernel that is chosen by the problem's shape alone.
-  virtual bool is_measured() const { return !storages_.empty() && !storages_.front().fixed.empty(); }
+  virtual bool is_measured() const { return is_fixed_by_storage(); }
   // Tunables that every problem decides are not for the user to choose.
   virtual bool decides(std::string_view tunable) const;
 
@@ -236,6 +236,7 @@ class Family {
 
  private:
   virtual int storage_of(const Problem&) const { return -1; }
+  bool is_fixed_by_storage() const { return !storages_.empty() && !storages_.front().fixed.empty(); }
 
   std::vector<Storage> storages_;
 };

@@ -78,13 +78,6 @@ void require_split_terms(const Sgemm& request) {
   }
 }
 
-// The members of a batch are found in one of these ways.
-ColumnMajor column_major(const Sgemm& request, CallBatch members) {
-  return members == CallBatch::groups
-             ? to_grouped_column_major(request)
-             : to_column_major(request, members == CallBatch::lists ? BatchBy::addresses : BatchBy::strides);
-}
-
 // The caller's operands, where the problem's may be swapped.
 void set_prepared(ColumnMajor& call, bool a, bool b) {
   call.problem.a_prepared = call.swapped ? b : a;
@@ -100,7 +93,7 @@ ColumnMajor preparation(const Sgemm& request, PreparedOperand which) {
 
 ColumnMajor with_epilogue(const Epilogue& epilogue, const Sgemm& request, CallBatch members,
                           const Prepared& prepared) {
-  ColumnMajor call = column_major(request, members);
+  ColumnMajor call = to_column_major(request, members, BatchBy::addresses);
   if (prepared.a != nullptr || prepared.b != nullptr) {
     require_split_terms(request);
     if (prepared.a != nullptr && prepared.b != nullptr) {

@@ -204,16 +204,9 @@ void require_queue(cl_command_queue queue) {
   }
 }
 
-// The members of a batch are found in one of these ways.
-ColumnMajor column_major(const Sgemm& request, CallBatch members) {
-  return members == CallBatch::groups
-             ? to_grouped_column_major(request)
-             : to_column_major(request, members == CallBatch::lists ? BatchBy::offsets : BatchBy::strides);
-}
-
 void multiply(cl_command_queue queue, const Sgemm& request, CallBatch members, const Operands& operands,
               Events events, cl_event* done) {
-  const ColumnMajor call = column_major(request, members);
+  const ColumnMajor call = to_column_major(request, members, BatchBy::offsets);
   const std::span<const cl_event> wait_for(events.data, events.size);
   translated([&] {
     require_queue(queue);
@@ -233,7 +226,7 @@ void multiply(cl_command_queue queue, const Sgemm& request, CallBatch members, c
 }
 
 std::size_t workspace_bytes(cl_command_queue queue, const Sgemm& request, CallBatch members) {
-  const Problem problem = column_major(request, members).problem;
+  const Problem problem = to_column_major(request, members, BatchBy::offsets).problem;
   return translated([&] {
     require_queue(queue);
     return problem.is_empty() ? 0 : runtime_of(queue, context_of(queue))->workspace_bytes(problem);

@@ -231,10 +231,9 @@ std::vector<const Variant*> Planner::kernels() const {
       problem.lda = problem.a_rows();
       problem.ldb = problem.b_rows();
       all.insert(fallback(problem).kernel);
-      const bool tells_groups_apart = m == large && device_.kind != DeviceKind::cpu;
-      for (const bool aligned : {true, false}) {
-        if (tells_groups_apart) {
-          problem.groups = 1;  // of many columns or few
+      if (m == large && device_.kind != DeviceKind::cpu) {
+        problem.groups = 1;  // of many columns or few
+        for (const bool aligned : {true, false}) {
           problem.a_aligned = aligned;
           all.insert(fallback(problem).kernel);
         }

@@ -204,6 +204,12 @@ ColumnMajor to_column_major(const Sgemm& call, BatchBy batch_by) {
   return validated(problem, call);
 }
 
+ColumnMajor to_column_major(const Sgemm& call, CallBatch batch, BatchBy lists) {
+  return batch == CallBatch::groups
+             ? to_grouped_column_major(call)
+             : to_column_major(call, batch == CallBatch::lists ? lists : BatchBy::strides);
+}
+
 ColumnMajor to_grouped_column_major(const Sgemm& call) {
   const bool by_rows = call.layout == Layout::row_major;
   const std::int64_t grouped = by_rows ? call.m : call.n;

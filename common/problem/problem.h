@@ -124,6 +124,11 @@ ColumnMajor to_column_major(const Sgemm& call, BatchBy batch_by = BatchBy::strid
 // B and C where matrices are stored by columns. The strides of those two do not count.
 ColumnMajor to_grouped_column_major(const Sgemm& call);
 
+// A call finds the members of a batch in one of these ways, or they are groups of a grouped product. What its
+// lists hold is the runtime's: offsets or addresses.
+enum class CallBatch { strides, lists, groups };
+ColumnMajor to_column_major(const Sgemm& call, CallBatch batch, BatchBy lists);
+
 // Makes a row-major product the column-major one of the swapped operands.
 void swap_operands(Sgemm& call);
 

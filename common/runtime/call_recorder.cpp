@@ -205,10 +205,7 @@ void record_call(const Sgemm& call, CallMemory memory, CallBatch batch) noexcept
     return;
   }
   try {
-    const BatchBy by = batch == CallBatch::lists ? BatchBy::addresses : BatchBy::strides;
-    const ColumnMajor found =
-        batch == CallBatch::groups ? to_grouped_column_major(call) : to_column_major(call, by);
-    if (!found.problem.is_empty()) {
+    if (!to_column_major(call, batch, BatchBy::addresses).problem.is_empty()) {
       recorder->add(describe(call, memory, batch));
     }
   } catch (const std::exception& error) {

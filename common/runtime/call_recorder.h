@@ -1,14 +1,12 @@
 // DUOGEMM_RECORD asks for the calls of a program, in a trace that `duogemm replay` runs again.
 #pragma once
 
-#include "duogemm/sgemm.hpp"
+#include "problem/problem.h"
 
 namespace duogemm {
 
-// The matrices of a call are in one of these memories, and those of a batch are found in one of these ways:
-// as groups of a grouped product, too.
+// The matrices of a call are in one of these memories.
 enum class CallMemory { host, device };
-enum class CallBatch { strides, lists, groups };
 
 // Notes a call that was served in the file that the environment variable DUOGEMM_RECORD names, in the format
 // that bench/traces/README.md describes. Does nothing without the variable, nor for a call that changes

@@ -4,10 +4,9 @@ import ctypes
 
 import torch
 
-from ._layout import call_for, call_on_device, fits, require_cuda
+from ._layout import call_for, call_on_device
 from ._library import ArgumentError, ArrayTypeError, Problem, cuda_sgemm_grouped
-from ._matmul import refuse_elements
-from ._torch import ELEMENTS_OF, multiply_plain, on_device
+from ._torch import ELEMENTS_OF, as_blas_has_it, multiply_plain, on_device, require_dense, require_device
 
 
 def require_groups(a, b, offs):
@@ -15,15 +14,9 @@ def require_groups(a, b, offs):
     for name, tensor, rank in (("a", a, 2), ("b", b, 3), ("offs", offs, 1)):
         if tensor.dim() != rank:
             raise ArgumentError(f"{name} has {tensor.dim()} dimensions; it must have {rank}")
-        if tensor.device != a.device:
-            raise ArgumentError(f"{name} is on {tensor.device}; a is on {a.device}")
-    if a.device.type not in ("cpu", "cuda", "meta"):
-        raise ArgumentError(f"a is on {a.device}; it must be on a CPU or on CUDA")
-    for name, tensor in (("a", a), ("b", b)):
-        if tensor.dtype not in ELEMENTS_OF:
-            refuse_elements(name, tensor.dtype)
-        if tensor.layout is not torch.strided:
-            raise ArrayTypeError(f"{name} is {tensor.layout}; it must be dense")
+    require_dense(a=a, b=b)
+    if offs.device != a.device:
+        raise ArgumentError(f"offs is on {offs.device}; a is on {a.device}")
     if offs.dtype is not torch.int32:
         raise ArrayTypeError(f"offs is of {offs.dtype}; it must be of torch.int32")
     if a.shape[1] != b.shape[1]:
@@ -34,7 +27,8 @@ def require_groups(a, b, offs):
 
 def multiply_groups(a, b, offs, precision, level):
     """A new tensor of float32: rows offs[i - 1] to offs[i] of a, times b[i]. What it has from offs[-1] on has no meaning."""
-    a, b = (x if fits(x.shape, x.stride()) else x.contiguous() for x in (a, b))
+    require_device(a.device)
+    a, b = as_blas_has_it(a), as_blas_has_it(b)
     product = a.new_empty((a.shape[0], b.shape[2]), dtype=torch.float32)
     if product.numel() == 0 or b.shape[0] == 0:
         return product
@@ -42,7 +36,6 @@ def multiply_groups(a, b, offs, precision, level):
         for i, (begin, end) in enumerate(rows_of_groups(offs)):
             multiply_plain(a[begin:end], b[i], product[begin:end], 1.0, 0.0, precision, level)
         return product
-    require_cuda()
     elements = ELEMENTS_OF[a.dtype], ELEMENTS_OF[b.dtype], "float32"
     of_one = call_for(a.shape, a.stride(), b.shape[1:], b.stride()[1:], None, elements, False, 1.0, 0.0, precision, level)
     problem = Problem.from_buffer_copy(of_one.problem)  # that one is kept for others

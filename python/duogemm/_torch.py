@@ -6,7 +6,7 @@ import torch
 from torch.autograd import forward_ad
 from torch.autograd.graph import increment_version
 
-from ._layout import call_for, require_cuda, run_on_host, run_on_stream
+from ._layout import call_for, fits, require_cuda, run_on_host, run_on_stream
 from ._library import ArgumentError, ArrayTypeError, calls, cuda_sgemm
 from ._matmul import learn_quick, matmul, matmul_in_python, named, refuse_elements, require_kind
 
@@ -83,10 +83,14 @@ def multiply_plain(a, b, out, alpha, beta, precision, level):
     return _multiply_in_python(a, b, out, alpha, beta, precision, level) if result is None else result
 
 
-def _multiply_in_python(a, b, out, alpha, beta, precision, level):
-    tensors = named(a, b, out)
-    require_kind(torch.Tensor, **tensors)
-    device = a.device
+def as_blas_has_it(tensor):
+    """PyTorch's products take any strides: a copy of what BLAS does not."""
+    return tensor if fits(tensor.shape, tensor.stride()) else tensor.contiguous()
+
+
+def require_dense(**tensors):
+    """Raises unless all have elements that the library multiplies, in memory of the device of `a`."""
+    device = tensors["a"].device
     for name, tensor in tensors.items():
         if tensor.dtype not in ELEMENTS_OF:
             refuse_elements(name, tensor.dtype)
@@ -94,10 +98,22 @@ def _multiply_in_python(a, b, out, alpha, beta, precision, level):
             raise ArrayTypeError(f"{name} is {'nested' if tensor.is_nested else tensor.layout}; it must be dense")
         if tensor.device != device:
             raise ArgumentError(f"{name} is on {tensor.device}; a is on {device}")
+
+
+def require_device(device):
+    """Raises unless the library multiplies there."""
     if device.type not in ("cpu", "cuda"):
         raise ArgumentError(f"a is on {device}; it must be on a CPU or on CUDA")
     if device.type == "cuda":
         require_cuda()
+
+
+def _multiply_in_python(a, b, out, alpha, beta, precision, level):
+    tensors = named(a, b, out)
+    require_kind(torch.Tensor, **tensors)
+    device = a.device
+    require_dense(**tensors)
+    require_device(device)
     number = a.get_device()
     layout = None if out is None else (out.shape, out.stride())
     elements = ELEMENTS_OF[a.dtype], ELEMENTS_OF[b.dtype], "float32" if out is None else ELEMENTS_OF[out.dtype]

@@ -19,11 +19,11 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import register_flop_formula
 
 from ._grouped import multiply_groups, require_groups, rows_of_groups
-from ._layout import fits, is_scalar, number, result_shape, words_to_numbers
+from ._layout import is_scalar, number, result_shape, words_to_numbers
 from ._library import ArgumentError
 from ._matmul import Level, Precision, learn, require_kind
 from ._prepared import prepare
-from ._torch import ELEMENTS_OF, is_lazy, is_plain, multiply, multiply_plain
+from ._torch import ELEMENTS_OF, as_blas_has_it, is_lazy, is_plain, multiply, multiply_plain
 
 __all__ = ["Linear", "enabled", "grouped_mm", "matmul"]
 
@@ -217,7 +217,7 @@ def _derivatives_of_groups(ctx, gradient):
 def _outer_of_groups(a, b, offs, precision="fp32", level="run_to_run"):
     """The rows of a, transposed, times those of b, for each group."""
     product = a.new_zeros((offs.shape[0], a.shape[1], b.shape[1]), dtype=torch.float32)
-    a, b = _as_blas_has_it(a), _as_blas_has_it(b)
+    a, b = as_blas_has_it(a), as_blas_has_it(b)
     for i, (begin, end) in enumerate(rows_of_groups(offs)):
         if end > begin:
             multiply_plain(a[begin:end].mT, b[begin:end], product[i], 1.0, 0.0, precision, level)
@@ -300,7 +300,7 @@ class Linear(torch.nn.Linear):
                 rows = input.reshape(-1, self.in_features).contiguous()
                 product = prepared.multiply(rows, self.weight).view(*input.shape[:-1], self.out_features)
                 return self._finished(product, input)
-        rows = _as_blas_has_it(input) if input.dim() > 1 else input.contiguous()
+        rows = as_blas_has_it(input) if input.dim() > 1 else input.contiguous()
         return self._finished(matmul(rows, self.weight.mT, precision=self.precision), input)
 
     def release(self):
@@ -368,13 +368,8 @@ def _expands(shape, wanted):
     return len(shape) <= len(wanted) and all(x in (1, y) for x, y in zip(reversed(shape), reversed(wanted)))
 
 
-def _as_blas_has_it(tensor):
-    """PyTorch's products take any strides: a copy of what BLAS does not."""
-    return tensor if fits(tensor.shape, tensor.stride()) else tensor.contiguous()
-
-
 def _multiply(words, a, b):
-    a, b = _as_blas_has_it(a), _as_blas_has_it(b)
+    a, b = as_blas_has_it(a), as_blas_has_it(b)
     if torch._C._len_torch_dispatch_stack():  # other modes, which see operators
         return _product(a, b, 1.0, *words)
     return multiply_plain(a, b, None, 1, 0, *words)
@@ -383,7 +378,7 @@ def _multiply(words, a, b):
 def _multiply_add(words, c, a, b, *, beta=1, alpha=1):
     shape = (*a.shape[:-1], b.shape[-1])
     out = a.new_empty(shape) if beta == 0 else c.expand(shape).clone(memory_format=torch.contiguous_format)
-    a, b = _as_blas_has_it(a), _as_blas_has_it(b)
+    a, b = as_blas_has_it(a), as_blas_has_it(b)
     if torch._C._len_torch_dispatch_stack():
         return multiply_into(a, b, out, alpha, beta, *words)
     return multiply_plain(a, b, out, alpha, beta, *words)

@@ -28,12 +28,12 @@ Asked read_environment() {
   } catch (const Error& error) {
     warn_line(std::string(error.what()) + "; fp32 is used");
   }
-  const char* const level = variable("DUOGEMM_LEVEL");
-  if (level != nullptr && std::strcmp(level, "everywhere") == 0) {
-    asked.level = Reproducibility::everywhere;
-  } else if (level != nullptr && std::strcmp(level, "run_to_run") != 0) {
-    warn_line(std::string("DUOGEMM_LEVEL is '") + level +
-              "'; it must be run_to_run or everywhere; run_to_run is used");
+  try {
+    if (const char* const name = variable("DUOGEMM_LEVEL")) {
+      asked.level = parse_level("DUOGEMM_LEVEL", name);
+    }
+  } catch (const Error& error) {
+    warn_line(std::string(error.what()) + "; run_to_run is used");
   }
   if (asked.level == Reproducibility::everywhere && asked.precision != Precision::fp32) {
     warn_line(std::string("DUOGEMM_PRECISION is ") + to_text(asked.precision) +

@@ -217,14 +217,14 @@ struct ProblemFlags {
         ->check(CLI::IsMember({"NN", "NT", "TN", "TT"}));
     command.add_option("--batch", batch, "How many multiplications at once. Default: 1")->check(size_range());
     command.add_option("--level", level, "What the bits of the result must agree with")
-        ->check(CLI::IsMember({"run_to_run", "everywhere"}))
+        ->check(CLI::IsMember({"run_to_run", "everywhere", "batch_invariant"}))
         ->capture_default_str();
     add_precision(command, precision);
   }
 
   // What such problems may be computed with, and what their bits must agree with. Throws as validate().
   void permit(Problem& problem) const {
-    problem.level = level == "everywhere" ? Reproducibility::everywhere : Reproducibility::run_to_run;
+    problem.level = parse_level("--level", level);
     problem.precision = precision.value_or(Precision::fp32);
     validate(problem);
   }

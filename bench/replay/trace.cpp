@@ -160,8 +160,7 @@ std::pair<TraceCall, std::int64_t> parse_call(const std::string& text) {
   request.batch = members.integer("batch", 1);
   request.layout =
       members.word("layout", {"column_major", "row_major"}) == 1 ? Layout::row_major : Layout::column_major;
-  request.level = members.word("level", {"run_to_run", "everywhere"}) == 1 ? Reproducibility::everywhere
-                                                                           : Reproducibility::run_to_run;
+  request.level = levels[members.word("level", {"run_to_run", "everywhere", "batch_invariant"})];
   request.precision = members.precision();
   for (const char* const type : {"a_type", "b_type", "c_type"}) {  // every library is given FP32
     members.word(type, {"fp32", "bf16", "fp16"});

@@ -36,7 +36,8 @@ Sgemm from_c(const duogemm_problem* problem) {
   request.layout = value_of("layout", p.layout) == 1 ? Layout::row_major : Layout::column_major;
   request.a_op = value_of("a_op", p.a_op) == 1 ? Transpose::yes : Transpose::no;
   request.b_op = value_of("b_op", p.b_op) == 1 ? Transpose::yes : Transpose::no;
-  request.level = value_of("level", p.level) == 1 ? Reproducibility::everywhere : Reproducibility::run_to_run;
+  request.level =
+      levels[static_cast<std::size_t>(value_of("level", p.level, static_cast<int>(levels.size()) - 1))];
   request.precision = precisions[static_cast<std::size_t>(
       value_of("precision", p.precision, static_cast<int>(precisions.size()) - 1))];
   const auto type_of = [](const char* name, const duogemm_element_type& type) {

@@ -63,8 +63,8 @@ void validate(const ScheduleRequest& request);
 // asks for.
 Schedule schedule_for(const ScheduleRequest& request, const Problem& problem, const DeviceInfo& device);
 
-// The kernel must be able to split k at once, and the problem must allow it: at the level `everywhere` into
-// the splits that are owed.
+// The kernel must be able to split k at once, and the problem must allow it: where bits may not depend on the
+// size, into the splits that are owed, and not those of terms.
 bool may_split(const KernelSpec& spec, const Problem& problem);
 
 // Operands are packed for kernels that gain from it, and not for batches by lists.

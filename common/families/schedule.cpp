@@ -4,6 +4,7 @@
 
 #include "families/plan.h"
 #include "problem/element_type.h"
+#include "problem/precision.h"
 #include "problem/problem.h"
 #include "problem/rounding.h"
 #include "system/reject.h"
@@ -33,12 +34,13 @@ void require_possible(const ScheduleRequest& request, const Problem& p, const De
   const Family& family = *request.spec->family;
   if (request.splits > 1 && !may_split(*request.spec, p)) {
     reject("slices=" + std::to_string(request.splits) +
-           ": k is split by kernels that can, at the level everywhere from " +
-           std::to_string(everywhere_split + 1) + " k on, and not for batches by lists");
+           ": k is split by kernels that can, and not for batches by lists; at the levels everywhere and "
+           "batch_invariant from " +
+           std::to_string(everywhere_split + 1) + " k on, and not on tensor cores");
   }
-  if (request.splits > 1 && p.level == Reproducibility::everywhere && request.splits != p.owed_splits()) {
+  if (request.splits > 1 && p.is_invariant() && request.splits != p.owed_splits()) {
     reject("slices=" + std::to_string(request.splits) + ": " + std::to_string(p.owed_splits()) +
-           " at the level everywhere, each of " + std::to_string(everywhere_split) + " k");
+           " at the level " + to_text(p.level) + ", each of " + std::to_string(everywhere_split) + " k");
   }
   if (request.clustered && request.splits > most_in_cluster) {
     reject("clustered=1: up to " + std::to_string(most_in_cluster) + " slices");
@@ -101,7 +103,7 @@ void set(ScheduleRequest& request, const std::string& item) {
 
 bool may_split(const KernelSpec& spec, const Problem& problem) {
   return spec.family->splits_k() && problem.batch_by == BatchBy::strides &&
-         (problem.level == Reproducibility::run_to_run || problem.owed_splits() > 1);
+         (!problem.is_invariant() || problem.owed_splits() > 1);
 }
 
 bool may_pack(const KernelSpec& spec, const Problem& problem) {

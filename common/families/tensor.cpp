@@ -37,7 +37,8 @@ std::int64_t block_elements(const Tunables& t, std::int64_t terms) {
 
 OperandTerms layout(const char* what, const Tunables& t, const Problem& p, std::int64_t panels,
                     std::int64_t members, std::int64_t stride, const char* narrow) {
-  OperandTerms result{panels, ceil_div(p.k, at(t, "TSK")), members, at(t, narrow) != 0 ? 1 : terms_of(t), 0};
+  OperandTerms result{
+      panels, ceil_div(p.k, at(t, "TSK")), members, at(t, narrow) != 0 ? 1 : terms_of(t), 0, p.owes_terms()};
   if (p.batch_by == BatchBy::strides && stride == 0) {
     result.members = 1;
   }
@@ -56,9 +57,15 @@ std::size_t bytes_of_stages(const Tunables& t) {
 
 // --- The steps of a product ------------------------------------------------------------------------------
 
-const Variant& split_program(const Tunables& t) {
-  return program("split",
-                 {{"BF16X6", at(t, "BF16X6")}, {"TSK", at(t, "TSK")}, {"RESIDENT", at(t, "BF16X6") ? 4 : 2}});
+const Variant& split_program(const Tunables& t, bool by_rows) {
+  return program("split", {{"BF16X6", at(t, "BF16X6")},
+                           {"TSK", at(t, "TSK")},
+                           {"RESIDENT", at(t, "BF16X6") ? 4 : 2},
+                           {"BY_ROWS", by_rows}});
+}
+
+const Variant& row_scales_program(const Tunables& t) {
+  return program("row_scales", {{"BF16X6", at(t, "BF16X6")}, {"TSK", at(t, "TSK")}});
 }
 
 // The program that computes what split terms cannot hold, for operands stored in this way.
@@ -80,11 +87,13 @@ struct SplitResult {
   Operand to;
 };
 
-// Splits A and B, or one of them, where the other has no terms. Counters of tiles are set to zero.
+// Splits A and B, or one of them, where the other has no terms. Counters of tiles are set to zero. The rows
+// of both may get scales before.
 void add_split_step(Plan& plan, const Tunables& setting, const Problem& p, const SplitResult& a,
                     const SplitResult& b, Operand counters_at, std::int64_t counters, Operand group_tiles,
                     const DeviceInfo& device) {
-  const Variant& kernel = split_program(setting);
+  const bool by_rows = a.terms.by_rows || b.terms.by_rows;
+  const Variant& kernel = split_program(setting, by_rows);
   Geometry geometry = kernel.spec->geometry(1, 1, kernel.tunables);
   geometry.groups[0] =
       static_cast<std::size_t>(a.terms.panels * a.terms.blocks + b.terms.panels * b.terms.blocks);
@@ -103,14 +112,22 @@ void add_split_step(Plan& plan, const Tunables& setting, const Problem& p, const
                              0,
                              counters,
                              tiles_offset(p)};
+  const auto sizes = struct_argument(split, {{&split.a.x.offset, of_a.operand},
+                                             {&split.a.y_offset, a.to},
+                                             {&split.b.x.offset, of_b.operand},
+                                             {&split.b.y_offset, b.to},
+                                             {&split.counters_offset, counters_at},
+                                             {&split.tiles_offset, group_tiles}});
+  if (by_rows) {
+    const Variant& scales = row_scales_program(setting);
+    Geometry strips =
+        scales.spec->geometry((a.terms.panels + b.terms.panels) * panel_rows, 1, scales.tunables);
+    strips.groups[1] = geometry.groups[1];
+    add_step(plan, scales, strips,
+             {sizes, of_a.operand, of_a.table, a.to, of_b.operand, of_b.table, b.to, group_tiles}, device);
+  }
   add_step(plan, kernel, geometry,
-           {struct_argument(split, {{&split.a.x.offset, of_a.operand},
-                                    {&split.a.y_offset, a.to},
-                                    {&split.b.x.offset, of_b.operand},
-                                    {&split.b.y_offset, b.to},
-                                    {&split.counters_offset, counters_at},
-                                    {&split.tiles_offset, group_tiles}}),
-            of_a.operand, of_a.table, a.to, of_b.operand, of_b.table, b.to, counters_at, group_tiles},
+           {sizes, of_a.operand, of_a.table, a.to, of_b.operand, of_b.table, b.to, counters_at, group_tiles},
            device);
 }
 
@@ -200,6 +217,7 @@ class Steps {
     product.group_m =
         static_cast<int>(std::min(rasterised_rows / kernel_.tile.m, ceil_div(p_.m, kernel_.tile.m)));
     product.pairs = c_in_vectors(p_) ? 1 : 0;
+    product.by_rows = a_.by_rows ? 1 : 0;
     add_step(plan_, kernel_, product_geometry(),
              {struct_argument(product,
                               {{&product.a.offset, terms_a_},
@@ -237,10 +255,11 @@ class Steps {
     fixup.product.c = c_.layout;
     fixup.product.d = d_.layout;
     order_tiles(fixup.product, p_, at(kernel.tunables, "TSM"));
-    fixup.a_scales = layout_of(a_, a_.size);
-    fixup.b_scales = layout_of(b_, b_.size);
+    fixup.by_rows = a_.by_rows ? 1 : 0;
+    fixup.a_scales = layout_of(a_, a_.by_rows ? a_.row_scales() : a_.size);
+    fixup.b_scales = layout_of(b_, b_.by_rows ? b_.row_scales() : b_.size);
     fixup.a_panels_in_tile = ceil_div(kernel_.tile.m, PANEL);
-    fixup.blocks = a_.blocks;
+    fixup.blocks = a_.by_rows ? panel_rows : a_.blocks;
     add_step(
         plan_, kernel, geometry,
         {struct_argument(fixup,
@@ -352,7 +371,9 @@ class Tensor : public Family {
   }
   std::vector<const Variant*> companions(const Variant& kernel) const override {
     std::vector<const Variant*> programs = all_fixups();
-    programs.push_back(&split_program(kernel.tunables));
+    programs.push_back(&split_program(kernel.tunables, false));
+    programs.push_back(&split_program(kernel.tunables, true));
+    programs.push_back(&row_scales_program(kernel.tunables));
     programs.push_back(&program("group_tiles"));
     return programs;
   }
@@ -424,6 +445,19 @@ KernelSpec split() {
   return spec;
 }
 
+// For so many rows of operands.
+KernelSpec row_scales() {
+  constexpr int rows = 32, work_items = 1024;  // of a work-group
+  KernelSpec spec{.name = "row_scales",
+                  .path = "gemm/tensor/row_scales.cl",
+                  .idea = "scales of rows that do not depend on others"};
+  spec.geometry = [](std::int64_t all_rows, std::int64_t, const Tunables&) {
+    return tiles_in_line(all_rows, rows, 1, 1, work_items);
+  };
+  spec.local_bytes = [](const Tunables&) { return sizeof(float) * work_items; };
+  return spec;
+}
+
 // One work-group for each tile; lower() starts as many as the device has room for, at most.
 KernelSpec multiplying_terms(KernelSpec spec, int (*work_items)(const Tunables&),
                              std::shared_ptr<const Family> family) {
@@ -469,6 +503,11 @@ KernelSpec fixup() {
 }  // namespace
 
 std::int64_t OperandTerms::elements() const {
+  return row_scales() +
+         (by_rows ? count_elements("the scales of an operand's rows", {members, panels, panel_rows}) : 0);
+}
+
+std::int64_t OperandTerms::row_scales() const {
   return count_elements("the terms of an operand", {members, panels, blocks}) + size;
 }
 
@@ -532,6 +571,6 @@ std::vector<const KernelSpec*> tensor_kernels_for(const DeviceInfo& device) {
   return kernels;
 }
 
-std::vector<KernelSpec> tensor_kernels() { return {split(), tensor(), tensor_mma(), fixup()}; }
+std::vector<KernelSpec> tensor_kernels() { return {split(), row_scales(), tensor(), tensor_mma(), fixup()}; }
 
 }  // namespace duogemm

@@ -16,8 +16,10 @@ struct OperandTerms {
   std::int64_t blocks;
   std::int64_t members;
   int terms;          // of a value
-  std::int64_t size;  // elements of the terms; the scales follow them
+  std::int64_t size;  // elements of the terms; the scales of blocks follow them, and then those of rows
+  bool by_rows;       // rows have scales
   std::int64_t elements() const;
+  std::int64_t row_scales() const;  // where those are
 };
 
 // Lay A (m rows) or B (n rows) out for a setting of `tensor`; an operand that was prepared, for all settings

@@ -6,6 +6,7 @@
 
 #include "duogemm/error.h"
 #include "host_memory/host_call.h"
+#include "problem/precision.h"
 #include "problem/rounding.h"
 
 namespace duogemm {
@@ -366,11 +367,13 @@ Blocks choose_blocks(const Problem& problem, const DeviceMemory& memory, const W
   }
   Blocks smallest = Search(problem, memory).smallest();
   smallest.workspace_bytes = most_workspace(problem, smallest, workspace);
-  const bool whole_k = problem.multiplies() && problem.level == Reproducibility::everywhere;
-  throw Error(Status::out_of_memory, "the product needs " + std::to_string(smallest.bytes()) +
-                                         " bytes of device memory for its smallest blocks" +
-                                         (whole_k ? ", which have all of k at the level everywhere" : "") +
-                                         "; it may take " + std::to_string(memory.bytes));
+  const bool whole_k = problem.multiplies() && problem.is_invariant();
+  throw Error(
+      Status::out_of_memory,
+      "the product needs " + std::to_string(smallest.bytes()) +
+          " bytes of device memory for its smallest blocks" +
+          (whole_k ? ", which have all of k at the level " + std::string(to_text(problem.level)) : "") +
+          "; it may take " + std::to_string(memory.bytes));
 }
 
 std::uint64_t StreamPlan::copied_bytes() const {

@@ -286,11 +286,12 @@ Plan plan_sgemm(const KernelSpec& spec, const Tunables& set, const Problem& prob
       problem, device);
 }
 
-Plan plan_sgemm(const Problem& problem, const Planner& planner) {
-  validate(problem);
-  if (problem.is_empty()) {
+Plan plan_sgemm(const Problem& asked, const Planner& planner) {
+  validate(asked);
+  if (asked.is_empty()) {
     return {};
   }
+  const Problem problem = planner.as_owed(asked);
   return plan_with(
       finish_program(planner.device()), [&](const Problem& product) { return planner.select(product); },
       problem, planner.device());

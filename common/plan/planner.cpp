@@ -9,6 +9,7 @@
 #include "families/kernel_parts.h"
 #include "plan/scaling.h"
 #include "plan/select.h"
+#include "problem/precision.h"
 
 namespace duogemm {
 namespace {
@@ -136,7 +137,8 @@ std::optional<Schedule> Planner::forced(const Problem& problem) const {
   Problem anyhow = problem;
   anyhow.level = Reproducibility::run_to_run;
   const bool reorders = schedule_for(request, anyhow, device_).kernel->reorders;
-  return reorders && problem.level == Reproducibility::everywhere
+  const bool in_fp32 = spec.family->multiplies_in(Precision::fp32);
+  return in_fp32 && (problem.owes_terms() || (problem.is_invariant() && reorders))
              ? std::nullopt
              : std::optional(schedule_for(request, problem, device_));
 }
@@ -192,10 +194,13 @@ std::optional<std::string> Planner::obstacle(const KernelSpec& spec, const Probl
   if (kernel == kernels_.end() || kernel->candidates[static_cast<std::size_t>(storage)].empty()) {
     return "nothing was measured of it for operands stored in this way: duogemm tune does so";
   }
-  if (problem.level == Reproducibility::everywhere &&
+  if (problem.owes_terms() && family.multiplies_in(Precision::fp32)) {
+    return "the level batch_invariant has tensor cores multiply";
+  }
+  if (problem.is_invariant() && family.multiplies_in(Precision::fp32) &&
       std::ranges::all_of(kernel->candidates[static_cast<std::size_t>(storage)],
                           [](const Candidate& candidate) { return candidate.kernel->reorders; })) {
-    return "it adds up k in another order than the level everywhere has";
+    return "it adds up k in another order than the level " + std::string(to_text(problem.level)) + " has";
   }
   return std::nullopt;
 }

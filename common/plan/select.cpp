@@ -58,8 +58,12 @@ class Planner::Search {
   }
 
   // Without a kernel where there is nothing. For a grouped product, without one where tensor cores are not
-  // permitted or take longer.
+  // permitted or take longer. A problem that owes terms has a kernel for them.
   Schedule fastest() {
+    if (problem_.owes_terms()) {
+      look_at_terms();
+      return best_;
+    }
     if (problem_.is_grouped()) {
       least_ = as_fast * grouped_seconds();
       if (problem_.precision != Precision::fp32 && several_steps_) {
@@ -112,8 +116,9 @@ class Planner::Search {
 
   void look_at(const Operands& operands) {
     ways_.clear();
+    const Kernel* const owed = problem_.owes_terms() ? planner_.owed_kernel(problem_) : nullptr;
     for (const Kernel& kernel : planner_.kernels_) {
-      if (kernel.spec->family->multiplies_in(operands.precision) &&
+      if ((owed == nullptr || owed == &kernel) && kernel.spec->family->multiplies_in(operands.precision) &&
           (!operands.packs() || may_pack(*kernel.spec, problem_))) {
         add_ways(kernel, operands);
       }
@@ -205,7 +210,7 @@ class Planner::Search {
     for (const Candidate& candidate : kernel.candidates[static_cast<std::size_t>(storage)]) {
       const double each = candidate.groups(problem_);
       if (each > static_cast<double>(planner_.device_.max_groups[0]) ||
-          (problem_.level == Reproducibility::everywhere && candidate.kernel->reorders)) {
+          (problem_.is_invariant() && !problem_.owes_terms() && candidate.kernel->reorders)) {
         continue;
       }
       const double groups = each * static_cast<double>(problem_.batch);
@@ -327,7 +332,30 @@ class Planner::Search {
   double least_ = std::numeric_limits<double>::infinity();  // seconds that were predicted
 };
 
+const Planner::Kernel* Planner::owed_kernel(const Problem& problem) const {
+  const auto multiplies = [&](const Kernel& kernel) {
+    const Family& family = *kernel.spec->family;
+    const int storage = family.storage(problem);
+    return family.multiplies_in(problem.precision) && storage >= 0 &&
+           !kernel.candidates[static_cast<std::size_t>(storage)].empty();
+  };
+  const auto found = std::ranges::find_if(kernels_, multiplies);
+  return found == kernels_.end() || !packs_and_reduces_ || facts_.bandwidth == 0.0 ? nullptr : &*found;
+}
+
+Problem Planner::as_owed(const Problem& problem) const {
+  Problem owed = problem;
+  if (owed.owes_terms() && owed_kernel(owed) == nullptr) {
+    owed.precision = Precision::fp32;
+  }
+  return owed;
+}
+
 Schedule Planner::select(const Problem& problem) const {
+  if (problem.owes_terms() && problem.no_workspace) {
+    throw Error(Status::out_of_memory,
+                "there is no memory for split terms, which the level batch_invariant has multiplied");
+  }
   if (!problem.no_workspace) {
     if (const auto schedule = forced(problem)) {
       return *schedule;
@@ -337,6 +365,9 @@ Schedule Planner::select(const Problem& problem) const {
     }
   }
   const Schedule fastest = Search(*this, problem).fastest();
+  if (fastest.kernel == nullptr && problem.owes_terms()) {
+    throw Error(Status::unsupported, "the level batch_invariant for as many tiles of C as m and n have");
+  }
   return fastest.kernel != nullptr ? fastest : fallback(problem);
 }
 

@@ -34,12 +34,15 @@ class Planner {
   const DeviceInfo& device() const { return device_; }
   const Tuning& tuning() const { return tuning_; }
 
+  // The problem in FP32 where it owes terms that the device cannot multiply. Others are as they are.
+  Problem as_owed(const Problem& problem) const;
+
   // Answers what the environment variable DUOGEMM_FORCE says, or else what was measured for this very shape,
   // or else what is predicted to be the fastest of what the device can run. The problem multiplies.
   Schedule select(const Problem& problem) const;
 
   // Whatever the candidates allow for the problem, the fastest by prediction first; where there is nothing,
-  // what select() falls back to. k is not split at the level `everywhere`.
+  // what select() falls back to.
   std::vector<Schedule> rank(const Problem& problem) const;
 
   // Each kernel of which no setting is a candidate for the problem, and the reason.
@@ -68,6 +71,9 @@ class Planner {
   std::optional<Schedule> tuned(const Problem& problem) const;
   // Answers without any candidate.
   Schedule fallback(const Problem& problem) const;
+  // The kernel that multiplies the terms of a problem that owes them: always the same for problems stored in
+  // this way, because others add up otherwise. Null where the device has none.
+  const Kernel* owed_kernel(const Problem& problem) const;
 
   DeviceInfo device_;
   Tuning tuning_;

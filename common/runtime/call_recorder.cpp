@@ -64,7 +64,7 @@ Json describe(const Sgemm& call, CallMemory memory, CallBatch batch) {
   add(strides || (groups && by_rows), "b_stride", call.b_stride);
   add(strides, "c_stride", call.c_stride);
   add(call.layout == Layout::row_major, "layout", "row_major");
-  add(call.level == Reproducibility::everywhere, "level", "everywhere");
+  add(call.level != Reproducibility::run_to_run, "level", to_text(call.level));
   add(call.precision != Precision::fp32, "precision", to_text(call.precision));
   add(is_narrow(call.a_type), "a_type", to_text(call.a_type));
   add(is_narrow(call.b_type), "b_type", to_text(call.b_type));

@@ -265,6 +265,9 @@ std::shared_ptr<const PreparedPlan> Runtime::enqueue_placed(Problem problem, Que
 bool Runtime::asks_for_less(Problem& problem, const Error& error, bool lent) {
   const bool lacks_memory = error.status() == Status::out_of_memory;
   const bool lacks_program = error.status() == Status::build_failed || error.status() == Status::unsupported;
+  if (problem.owes_terms() && lacks_memory) {
+    return false;  // FP32 has other bits
+  }
   if (problem.precision != Precision::fp32 && (lacks_memory || lacks_program)) {
     log_line(std::string("in FP32, because of ") + error.what());
     tensor_cores_ = lacks_memory;

@@ -151,6 +151,8 @@ typedef struct {
   int group_m;  // tiles along M before the next along N
   int pairs;    // whether C, if its address allows, and D can be read and written in float2
   float alpha, beta;
+  int by_rows;  // whether rows of A and B have scales, and not blocks of them
+  int unused;
 } TensorArguments;
 
 // An operand whose elements have 16 bits: what a tile needs of it is first copied to FP32.
@@ -168,6 +170,7 @@ typedef struct {
   Int64 a_panels_in_tile;
   Int64 blocks;
   Int64 tiles_offset;  // as there
+  Int64 by_rows;       // the scales are those of rows
 } FixupArguments;
 
 #ifdef __cplusplus
@@ -175,6 +178,6 @@ static_assert(sizeof(Int64) == 8 && sizeof(GemmArguments) == 22 * 8 && sizeof(Re
                   sizeof(PackArguments) == 20 * 8 && sizeof(FinishArguments) == 17 * 8 &&
                   sizeof(GroupTile) == 2 * 8 && sizeof(GroupTilesArguments) == 4 * 8 &&
                   sizeof(GroupedArguments) == 23 * 8 && sizeof(SplitArguments) == 24 * 8 &&
-                  sizeof(TensorArguments) == 21 * 8 && sizeof(FixupArguments) == 39 * 8,
+                  sizeof(TensorArguments) == 22 * 8 && sizeof(FixupArguments) == 40 * 8,
               "host and kernels must lay the structs out alike");
 #endif

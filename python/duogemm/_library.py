@@ -10,7 +10,7 @@ from ._paths import LIBRARIES
 FOLDER = pathlib.Path(__file__).parent / LIBRARIES
 INVALID_ARGUMENT = 1  # duogemm_status
 PRECISIONS = {"fp32": 0, "bf16x6": 1, "f16x3": 2}  # duogemm_precision
-LEVELS = {"run_to_run": 0, "everywhere": 1}  # duogemm_reproducibility
+LEVELS = {"run_to_run": 0, "everywhere": 1, "batch_invariant": 2}  # duogemm_reproducibility
 ELEMENTS = {"float32": 0, "bfloat16": 1, "float16": 2}  # duogemm_element_type
 ITEMS = {"float32": 4, "bfloat16": 2, "float16": 2}  # bytes of an element
 

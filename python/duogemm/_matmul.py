@@ -27,7 +27,7 @@ class _OnCuda(Protocol):
 
 Array = TypeVar("Array", bound=_Shaped | _Exchanged | _OnCuda)
 Precision = Literal["fp32", "bf16x6", "f16x3"]
-Level = Literal["run_to_run", "everywhere"]
+Level = Literal["run_to_run", "everywhere", "batch_invariant"]
 
 # By the top-level module and the name of a class among an array's: the module here that knows such arrays.
 _KINDS = {
@@ -132,8 +132,9 @@ def matmul(
     precision : {"fp32", "bf16x6", "f16x3"}
         What the products may be computed with: FP32, or tensor cores in "bf16x6" or "f16x3", which are as accurate. It is a
         permission: where the device has nothing else, the library computes in FP32.
-    level : {"run_to_run", "everywhere"}
-        Whether the bits of the result are the same again and again, or the same on every device.
+    level : {"run_to_run", "everywhere", "batch_invariant"}
+        Whether the bits of the result are the same again and again, the same on every device, or, in any precision, the same
+        whatever other rows there are.
 
     Returns
     -------

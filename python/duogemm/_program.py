@@ -102,7 +102,7 @@ def plan(
     *,
     ops: Ops = "NN",
     batch: int = 1,
-    level: Literal["run_to_run", "everywhere"] = "run_to_run",
+    level: Literal["run_to_run", "everywhere", "batch_invariant"] = "run_to_run",
     precision: Precision | None = None,
     a_type: Literal["fp32", "bf16", "fp16"] = "fp32",
     b_type: Literal["fp32", "bf16", "fp16"] = "fp32",

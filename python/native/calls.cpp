@@ -68,7 +68,8 @@ std::optional<Request> request_of(PyObject* const* arguments, Py_ssize_t count) 
   constexpr std::array precisions = {std::pair("fp32", DUOGEMM_FP32), std::pair("f16x3", DUOGEMM_F16X3),
                                      std::pair("bf16x6", DUOGEMM_BF16X6)};
   constexpr std::array levels = {std::pair("run_to_run", DUOGEMM_RUN_TO_RUN),
-                                 std::pair("everywhere", DUOGEMM_EVERYWHERE)};
+                                 std::pair("everywhere", DUOGEMM_EVERYWHERE),
+                                 std::pair("batch_invariant", DUOGEMM_BATCH_INVARIANT)};
   const bool known = set(request.problem.precision, arguments[5], precisions) &&
                      set(request.problem.level, arguments[6], levels);
   return known ? std::optional(request) : std::nullopt;

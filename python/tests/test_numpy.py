@@ -103,6 +103,7 @@ def test_same_bits_everywhere(random, length):
         total += chain.astype("float32")
     assert (duogemm.matmul(a, b, level="everywhere") == total).all()
     assert (duogemm.matmul(a[2:3], b, level="everywhere") == total[2]).all()
+    assert (duogemm.matmul(a, b, level="batch_invariant") == total).all()
 
 
 def test_broadcast_batch_without_copy(random):

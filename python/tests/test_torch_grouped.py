@@ -50,10 +50,11 @@ def test_any_strides_and_elements(groups):
     expect_right(*groups((9, 0, 30), dtype=torch.float16), precision="f16x3")
 
 
-def test_the_same_bits_as_by_single_products(groups):
+@pytest.mark.parametrize("words", ({"level": "everywhere"}, {"level": "batch_invariant", "precision": "f16x3"}))
+def test_the_same_bits_as_by_single_products(groups, words):
     a, b, offs = groups((7, 90, 1))
-    found = duogemm.torch.grouped_mm(a, b, offs=offs, level="everywhere")
-    single = torch.cat([duogemm.torch.matmul(part, own, level="everywhere") for part, own in zip(a.split((7, 90, 1)), b)])
+    found = duogemm.torch.grouped_mm(a, b, offs=offs, **words)
+    single = torch.cat([duogemm.torch.matmul(part, own, **words) for part, own in zip(a.split((7, 90, 1)), b)])
     assert torch.equal(found, single)
 
 

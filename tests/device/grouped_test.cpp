@@ -80,6 +80,7 @@ GroupedProduct random_product(std::uint32_t seed) {
   p.b_type = draw.one_of({ElementType::fp32, ElementType::fp32, ElementType::fp16});
   p.level = draw.one_of({Reproducibility::run_to_run, Reproducibility::everywhere});
   if (p.level == Reproducibility::run_to_run) {
+    p.level = draw.one_of({Reproducibility::run_to_run, Reproducibility::batch_invariant});
     p.precision = draw.one_of({Precision::fp32, Precision::bf16x6, Precision::f16x3});
   }
   std::vector<std::int32_t> ends(index(draw.one_of<std::int64_t>({1, 2, 5, 40})));

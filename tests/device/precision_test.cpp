@@ -159,6 +159,74 @@ TEST_P(Precisions, KeepTheBoundBesideAnOutlier) {
   }
 }
 
+// At the level batch_invariant, parts of a product have the bits of the whole: some rows of A and columns of
+// B by themselves, of one member of the batch, whatever is in others.
+TEST_P(Precisions, KeepTheBitsOfPartsOfAProduct) {
+  constexpr std::int64_t m = 700, n = 300, batch = 2;
+  for (const std::int64_t k : {std::int64_t{300}, everywhere_split + 40}) {
+    for (const Precision precision : precisions) {
+      Problem problem = Problem::packed(m, n, k, 0.75f, 0.0f);
+      problem.batch = batch;
+      problem.a_stride = m * k;
+      problem.b_stride = k * n;
+      problem.c_stride = m * n;
+      problem.precision = precision;
+      problem.level = Reproducibility::batch_invariant;
+      HostProblem host = random_problem(problem, Distribution::signed_unit, 5);
+      for (std::size_t i = 0; i < host.a.size(); ++i) {
+        host.a[i] = std::ldexp(host.a[i], static_cast<int>(i % m) % 40 - 20);  // of each row alike
+      }
+      host.a[699] = std::numeric_limits<float>::infinity();
+      host.b[static_cast<std::size_t>(200 * k + 7)] = 0x1p100f;
+      const auto in_memory = [&](const std::vector<float>& values) {
+        auto buffer = device().allocate(sizeof(float) * values.size());
+        queue_->write(*buffer, values.data(), sizeof(float) * values.size());
+        return buffer;
+      };
+      const auto a = in_memory(host.a), b = in_memory(host.b), c = in_memory(host.c);
+      const auto product = [&](const Problem& part, std::int64_t a_at, std::int64_t b_at) {
+        runtime_->enqueue(part, *queue_, {{{a.get(), a_at}, {b.get(), b_at}, {c.get(), 0}}});
+        std::vector<float> found(host.c.size());
+        queue_->read(*c, found.data(), sizeof(float) * found.size());
+        return found;
+      };
+      SCOPED_TRACE(std::string(to_text(precision)) + ", " + plan_of(problem));
+      const std::vector<float> whole = product(problem, 0, 0);
+      for (const auto& [rows_of_part, cols_of_part] :
+           {std::pair<std::int64_t, std::int64_t>(1, n), {3, 2}, {130, 129}, {m - 5, 7}}) {
+        Problem part = problem;
+        part.m = rows_of_part;
+        part.n = cols_of_part;
+        part.batch = 1;
+        const std::int64_t row = m - rows_of_part - 5 + 5 * (rows_of_part == 3), col = n - cols_of_part;
+        part.a_aligned = part.b_aligned = part.c_aligned = false;
+        const std::vector<float> found =
+            product(part, problem.a_stride + row, problem.b_stride + col * problem.ldb);
+        std::int64_t other = 0;
+        for (std::int64_t j = 0; j < cols_of_part; ++j) {
+          for (std::int64_t i = 0; i < rows_of_part; ++i) {
+            const float is = found[static_cast<std::size_t>(j * problem.ldc + i)];
+            const float owed =
+                whole[static_cast<std::size_t>(problem.c_stride + (col + j) * problem.ldc + row + i)];
+            other += is != owed && (is == is || owed == owed) ? 1 : 0;
+          }
+        }
+        EXPECT_EQ(other, 0) << rows_of_part << " x " << cols_of_part;
+      }
+      // Its neighbours are infinite.
+      Problem part = problem;
+      part.m = 3;
+      part.batch = 1;
+      const std::vector<float> found = product(part, m - 4, 0);
+      for (std::int64_t j = 0; j < n; ++j) {
+        EXPECT_EQ(found[static_cast<std::size_t>(j * problem.ldc)],
+                  whole[static_cast<std::size_t>(j * problem.ldc + m - 4)])
+            << j;
+      }
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Devices, Precisions,
                          ::testing::Combine(::testing::ValuesIn(test_devices()), ::testing::ValuesIn(ways)),
                          [](const auto& info) {

@@ -75,6 +75,7 @@ inline float2 vload2(std::size_t i, const float* p) {
 inline float4 vload4(std::size_t i, const float* p) {
   return for_each_element<4>([&](int x) { return p[4 * i + static_cast<std::size_t>(x)]; });
 }
+inline void vstore2(const float2& value, std::size_t i, float* p) { std::copy_n(value.s, 2, p + 2 * i); }
 inline void vstore4(const float4& value, std::size_t i, float* p) { std::copy_n(value.s, 4, p + 4 * i); }
 
 // --- A kernel's struct, as OpenCL has it -----------------------------------------------------------------

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <limits>
 
@@ -281,6 +283,78 @@ void expect_right_groups(const Setting& setting, const ScheduleRequest& request,
                                  : kernel.c_str());
   }
   product.expect_right(product.c);
+}
+
+// All steps of the problem's plan at the level batch_invariant, and C.
+std::vector<float> multiplied_invariantly(const Setting& setting, HostProblem host) {
+  host.problem.level = Reproducibility::batch_invariant;
+  const Plan plan =
+      lower(schedule_for({&find_kernel("tensor_mma"), setting.tunables}, host.problem, ampere()),
+            host.problem, ampere());
+  Memory memory(plan, host);
+  const std::string terms = setting.split;
+  for (const Step& step : plan.steps) {
+    const std::string& kernel = step.kernel->spec->name;
+    const std::string name = kernel == "row_scales"   ? "row_scales" + terms.substr(terms.find('_'))
+                             : kernel == "split"      ? terms + "_by_rows"
+                             : kernel == "tensor_mma" ? setting.product
+                                                      : kernel;
+    run(step, plan.scalars, memory, name.c_str());
+  }
+  return host.c;
+}
+
+// The bits, but one NaN for all.
+std::uint32_t bits_of(float value) {
+  return value != value ? 0x7fc00000u : std::bit_cast<std::uint32_t>(value);
+}
+
+// At the level batch_invariant a few rows of A and columns of B by themselves have the bits that they have
+// among others: whose values are far larger or smaller, infinite, or such that terms do not hold them.
+TEST(TensorEmulation, HasTheSameBitsWhateverOtherRowsHold) {
+  for (const Setting& setting : {settings()[0], settings()[3], settings()[4]}) {
+    SCOPED_TRACE(setting.product);
+    const auto stored = [&](std::int64_t m, std::int64_t n) {
+      Problem problem = problem_for(setting, m, n, 70);
+      problem.a_aligned = problem.b_aligned = problem.c_aligned = false;  // as the fix-up is compiled
+      return random_numbers(problem);
+    };
+    const auto a_of = [](HostProblem& host, std::int64_t row, std::int64_t p) -> float& {
+      return host.a[index(p * host.problem.lda + row)];
+    };
+    const auto b_of = [](HostProblem& host, std::int64_t p, std::int64_t col) -> float& {
+      return host.b[index(col * host.problem.ldb + p)];
+    };
+    HostProblem all = stored(140, 150);
+    for (std::int64_t p = 0; p < all.problem.k; ++p) {  // which 16 bits hold as well
+      a_of(all, 30, p) *= 0x1p-9f;
+      b_of(all, p, 31) *= 0x1p9f;
+      a_of(all, 32, p) = 0.0f;
+    }
+    const auto least = [](ElementType type) { return type == ElementType::fp16 ? 0x1p-24f : 0x1p-40f; };
+    a_of(all, 33, 3) = infinity;
+    a_of(all, 34, 69) = least(setting.a_type);
+    b_of(all, 4, 129) = least(setting.b_type);
+    b_of(all, 68, 140) = std::numeric_limits<float>::quiet_NaN();
+    const std::vector<float> c = multiplied_invariantly(setting, all);
+    EXPECT_TRUE(is_right(all, c));
+    for (const auto& [row, col] : {std::pair(29, 128), {32, 30}, {33, 139}}) {
+      HostProblem few = stored(2, 3);
+      for (std::int64_t p = 0; p < all.problem.k; ++p) {
+        for (std::int64_t i = 0; i < 2; ++i) {
+          a_of(few, i, p) = a_of(all, row + i, p);
+        }
+        for (std::int64_t j = 0; j < 3; ++j) {
+          b_of(few, p, j) = b_of(all, p, col + j);
+        }
+      }
+      const std::vector<float> same = multiplied_invariantly(setting, few);
+      for (std::int64_t i = 0; i < 6; ++i) {
+        EXPECT_EQ(bits_of(same[index(i)]), bits_of(c[index((col + i / 2) * 140 + row + i % 2)]))
+            << row + i % 2 << ", " << col + i / 2;
+      }
+    }
+  }
 }
 
 // Groups of no column, of one, and of more than a tile; after the last end is nothing.

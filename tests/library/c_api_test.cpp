@@ -66,7 +66,7 @@ TEST(CApi, RefusesAndNamesAWrongArgumentAndLeavesCUntouched) {
       {[](duogemm_problem& p) { put(p.layout, 2); }, "layout is 2; it must be 0 or 1"},
       {[](duogemm_problem& p) { put(p.a_op, -1); }, "a_op is -1; it must be 0 or 1"},
       {[](duogemm_problem& p) { put(p.b_op, 112); }, "b_op is 112; it must be 0 or 1"},
-      {[](duogemm_problem& p) { put(p.level, 3); }, "level is 3; it must be 0 or 1"},
+      {[](duogemm_problem& p) { put(p.level, 3); }, "level is 3; it must be 0 to 2"},
       {[](duogemm_problem& p) { put(p.precision, 3); }, "precision is 3; it must be 0 to 2"},
       {[](duogemm_problem& p) { put(p.a_type, 3); }, "a_type is 3; it must be 0 to 2"},
       {[](duogemm_problem& p) { put(p.c_type, -1); }, "c_type is -1; it must be 0 to 2"},

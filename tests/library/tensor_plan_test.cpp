@@ -97,6 +97,30 @@ TEST(TensorPlan, SplitsMultipliesAndPatchesWhereThatIsPermittedAndFaster) {
   EXPECT_FALSE(is_on_tensor_cores(square(4096, Precision::bf16x6), cpu));
 }
 
+// At the level batch_invariant no size decides who multiplies, and k is not split. FP32 has its
+// own bits, where there are no tensor cores and wherever it is asked for.
+TEST(TensorPlan, IsTheSameForAllSizesWhereBitsMayNotDependOnThem) {
+  const auto steps = [](int capability, Precision precision, std::int64_t m, std::int64_t k) {
+    Problem problem = problem_of(m, 5, k);
+    problem.precision = precision;
+    problem.level = Reproducibility::batch_invariant;
+    return steps_of(plan_sgemm(problem, hopper(capability)));
+  };
+  for (const Precision precision : {Precision::bf16x6, Precision::f16x3}) {
+    for (const std::int64_t m : {1, 4000}) {
+      EXPECT_EQ(steps(90, precision, m, 40960), "row_scales split tensor fixup") << m;
+      EXPECT_EQ(steps(89, precision, m, 30), "row_scales split tensor_mma fixup") << m;
+      EXPECT_EQ(steps(75, precision, m, 40960), steps(75, Precision::fp32, m, 40960)) << m;
+    }
+  }
+  Problem problem = problem_of(7, 5, 30);
+  problem.precision = Precision::f16x3;
+  problem.level = Reproducibility::batch_invariant;
+  problem.no_workspace = true;
+  EXPECT_NE(refusal([&] { plan_sgemm(problem, hopper()); }, Status::out_of_memory).find("split terms"),
+            std::string::npos);
+}
+
 TEST(TensorPlan, CanBeForcedWhereItIsPermitted) {
   setenv("DUOGEMM_FORCE", "tensor:TSM=128", 1);
   EXPECT_TRUE(is_on_tensor_cores(square(64, Precision::f16x3)));

@@ -306,7 +306,10 @@ TEST_F(RecordedCalls, OfBlasAsTheEnvironmentAsks) {
         {"f16x3", "everywhere", "fp32", "everywhere",
          "duogemm: DUOGEMM_PRECISION is f16x3; it must be fp32 at the level everywhere; fp32 is used\n"},
         {"", "bitwise", "fp32", "run_to_run",
-         "duogemm: DUOGEMM_LEVEL is 'bitwise'; it must be run_to_run or everywhere; run_to_run is used\n"}}) {
+         "duogemm: DUOGEMM_LEVEL is 'bitwise'; it must be run_to_run, everywhere or batch_invariant; "
+         "run_to_run is "
+         "used\n"},
+        {"f16x3", "batch_invariant", "f16x3", "batch_invariant", ""}}) {
     record([&each] {
       setenv("DUOGEMM_PRECISION", each.precision, 1);
       setenv("DUOGEMM_LEVEL", each.level, 1);

@@ -226,11 +226,11 @@ void tell(const std::string& what, const std::string& text) {
 
 int run(const PlanFlags& flags) {
   const DeviceInfo device = flags.device.choose().front().info();
-  const Problem problem = flags.problem_on(device);
+  const Planner& planner = planner_for(device);
+  const Problem problem = planner.as_owed(flags.problem_on(device));
   const Problem as_read = widened(problem);
   const std::optional<ScheduleRequest> forced =
       flags.force.empty() ? std::nullopt : std::optional(parse_schedule(flags.force));
-  const Planner& planner = planner_for(device);
   const std::string& tuning = planner.tuning().source;
   const Schedule schedule = forced ? schedule_for(*forced, as_read, device) : planner.select(as_read);
   const Plan plan = lower(schedule, problem, device);

@@ -24,8 +24,9 @@ typedef enum duogemm_layout { DUOGEMM_COLUMN_MAJOR = 0, DUOGEMM_ROW_MAJOR = 1 } 
 typedef enum duogemm_transpose { DUOGEMM_NO_TRANSPOSE = 0, DUOGEMM_TRANSPOSE = 1 } duogemm_transpose;
 
 typedef enum duogemm_reproducibility {
-  DUOGEMM_RUN_TO_RUN = 0, /* the same bits every time on the same device */
-  DUOGEMM_EVERYWHERE = 1  /* the same bits on every device, through every runtime, from every kernel */
+  DUOGEMM_RUN_TO_RUN = 0,     /* the same bits every time on the same device */
+  DUOGEMM_EVERYWHERE = 1,     /* the same bits on every device, through every runtime, from every kernel */
+  DUOGEMM_BATCH_INVARIANT = 2 /* the same bits whatever m, n and the batch are, in every precision */
 } duogemm_reproducibility;
 
 /* What the products may be computed with: a permission, see duogemm::Precision. DUOGEMM_EVERYWHERE goes with

@@ -21,12 +21,15 @@ enum class Layout { column_major, row_major };
 enum class Transpose { no, yes };
 
 // The same call is promised to answer one of these.
-//   run_to_run   the same bits every time on the same device
-//   everywhere   the same bits on every device, through every runtime, from every kernel, whatever m, n and
-//                the batch are. k is split at multiples of 4096. Each split is one chain of fused
-//                multiply-adds in ascending k from zero; the splits are added up in ascending order, and
-//                fma(alpha, sum, beta * c) follows, or alpha * sum where beta is 0
-enum class Reproducibility { run_to_run, everywhere };
+//   run_to_run       the same bits every time on the same device
+//   everywhere       the same bits on every device, through every runtime, from every kernel, whatever m, n
+//                    and the batch are. k is split at multiples of 4096. Each split is one chain of fused
+//                    multiply-adds in ascending k from zero; the splits are added up in ascending order, and
+//                    fma(alpha, sum, beta * c) follows, or alpha * sum where beta is 0
+//   batch_invariant  an element has the same bits on one kind of device, through one runtime, whatever m, n
+//                    and the batch are. In FP32 they are those of everywhere. A precision of tensor cores is
+//                    then no permission but an order, whatever is faster, where the device has them
+enum class Reproducibility { run_to_run, everywhere, batch_invariant };
 
 // The products may be computed with one of these. It is a permission: the library computes in FP32 all the
 // same where that is not slower, or where the device has nothing else. Whatever is permitted and whatever the
@@ -35,7 +38,7 @@ enum class Reproducibility { run_to_run, everywhere };
 //   fp32    fused multiply-adds in FP32
 //   bf16x6  tensor cores: three BF16 split terms of a number, and the six largest of their nine products
 //   f16x3   tensor cores: two scaled FP16 split terms of one, and the three largest of their four products
-// The last two do not add up as the level `everywhere` promises, and are refused there.
+// The last two do not add up as the level `everywhere` promises, and are refused there. See batch_invariant.
 enum class Precision { fp32, bf16x6, f16x3 };
 
 // An operand's elements may have 16 bits: BF16 has the exponents of FP32 and 8 significant bits, FP16 those

@@ -94,8 +94,8 @@ void sgemm_batched_with_epilogue(CUstream_st* stream, const Sgemm& problem, cons
 // have in common, such as the weights of a model, can be split once instead, into memory of the caller's.
 enum class PreparedOperand { a, b };
 
-// How many bytes that takes. It depends on the precision and the operand alone, on its sizes, type and batch:
-// a prepared A serves any n, and a prepared B any m. 0 for an operand without elements.
+// How many bytes that takes. It depends on the precision, the level and the operand alone, on its sizes, type
+// and batch: a prepared A serves any n, and a prepared B any m. 0 for an operand without elements.
 //
 // Throws Error: invalid_argument where the precision is fp32, and as sgemm() does; unsupported, with the
 // reason, where the stream's device has no tensor cores that the library can use.
@@ -112,8 +112,8 @@ struct Prepared {
   const void* b = nullptr;
 };
 
-// sgemm_with_epilogue() with an operand that was prepared for the same layout and precision, as A or as B.
-// The error bound is the same. a and b are given all the same and hold the numbers that were prepared,
+// sgemm_with_epilogue() with an operand that was prepared for the same layout, precision and level, as A or
+// B. The error bound is the same. a and b are given all the same and hold the numbers that were prepared,
 // because what terms cannot hold is read there, and all of it where the library computes in FP32. Throws as
 // sgemm() does; also invalid_argument where both operands are prepared, or the precision is fp32.
 void sgemm_prepared(CUstream_st* stream, const Sgemm& problem, const void* a, const void* b, void* c,

@@ -2,6 +2,9 @@
 // values of a block of A or B (see terms.h), in FP32. The phases are those of the tiled kernel
 // (tiled/pipelined.cl), and the tunables, too, which have one value each.
 //
+// At the level batch_invariant rows have scales, and of such a tile those elements alone are written whose
+// row of A or of B has none that holds it.
+//
 // Mostly there is nothing to do. So there are few work-groups: each looks through all scales first, and walks
 // over the tiles of D in the first dimension and over the batch in the second.
 //
@@ -69,7 +72,7 @@ typedef struct {
   const __global float* first;
   long panels;   // of a member
   long members;  // that are split: one where all of the batch have the same operand
-  long blocks;   // of a panel
+  long blocks;   // of a panel; rows, where they have scales
 } Scales;
 
 FUNCTION const __global float*
@@ -246,6 +249,27 @@ promoting_mainloop(float acc[WPTN][WPTM], const LOCAL_PTR float* tiles, Operand*
   end_promotion(acc, &promotion);
 }
 
+// Writes those elements of a tile whose row of A or of B has the scale NaN: the tile's rows have a_scales,
+// its columns b_scales.
+FUNCTION void
+write_inexact(const Result* result, const Tile* tile, float acc[WPTN][WPTM], const Place* place,
+              const __global float* a_scales, const __global float* b_scales) {
+#pragma unroll
+  for (int wn = 0; wn < WPTN; ++wn) {
+    const int col = place->n + next_column(wn);
+#pragma unroll
+    for (int wm = 0; wm < WPTM; ++wm) {
+      const int row = place->m + next_row(wm);
+      if (tile->m.first + row < tile->m.end && tile->n.first + col < tile->n.end &&
+          (a_scales[row] != a_scales[row] || b_scales[col] != b_scales[col])) {
+        UPDATE_FROM(float, result->d[(tile->n.first + col) * result->ldd + tile->m.first + row],
+                    result->alpha, acc[wn][wm], result->beta,
+                    result->c[(tile->n.first + col) * result->ldc + tile->m.first + row]);
+      }
+    }
+  }
+}
+
 __kernel __attribute__((work_group(WORK_ITEMS, RESIDENT))) void
 fixup(ARGUMENTS(FixupArguments), const __global float* A, const __global long* a_table,
       __global float* a_wide, const __global float* B, const __global long* b_table, __global float* b_wide,
@@ -305,7 +329,12 @@ fixup(ARGUMENTS(FixupArguments), const __global float* A, const __global long* a
 
       Result result;
       find_result(&result, product, C, LISTED(c_table), D, LISTED(d_table), member);
-      epilogue(result, tile, acc, tiles, place, 1);
+      if (p.by_rows) {
+        write_inexact(&result, &tile, acc, &place, scales_of(&a_all, member, tile.m.first / PANEL),
+                      scales_of(&b_all, member, b_panel));
+      } else {
+        epilogue(result, tile, acc, tiles, place, 1);
+      }
     }
   }
 }

@@ -49,7 +49,8 @@ struct TileResult {
   float alpha, beta;
   bool reads;  // C, or else that is taken for -0, and beta for 1
   int rows, cols;
-  bool in_pairs;  // can be read and written so
+  bool in_pairs;    // can be read and written so
+  bool leaves_nan;  // a sum that is NaN is not written
 };
 FUNCTION struct TileResult
 result_of(const TensorArguments* p, const __global float* C, const __global long* c_table, __global float* D,
@@ -73,6 +74,7 @@ result_of(const TensorArguments* p, const __global float* C, const __global long
   result.rows = (int)LEAST(p->M - row, TSM);
   result.cols = (int)LEAST(end - col, TSN);
   result.in_pairs = p->pairs != 0 && (ulong)result.c % 8 == 0;
+  result.leaves_nan = p->by_rows != 0;
   return result;
 }
 
@@ -83,6 +85,34 @@ enum { COLUMNS = SUMS / 2 / PAIRS };
 FUNCTION int
 pair_of_sums(const int column, const int pair) {
   return (column / 2 * PAIRS + pair) * 4 + column % 2 * 2;
+}
+
+// Gives sums the scales of their rows of A and of B, where rows have some: `a` and `b` are the operands, of
+// that many terms. An element that is left to fixup.cl becomes NaN.
+FUNCTION void
+scale_sums(float* sums, const TensorArguments* p, const __global uint* a, const int a_terms,
+           const __global uint* b, const int b_terms, const struct Tile* tile, const int blocks,
+           const int item) {
+  const __global float* a_scales =
+      row_scales_of(a, &p->a, tile->member, blocks, a_terms) + (long)tile->m * TSM + first_row(item);
+  const __global float* b_scales =
+      row_scales_of(b, &p->b, tile->member, blocks, b_terms) + (long)tile->n * TSN + first_col(item);
+  float of_columns[COLUMNS];
+#pragma unroll
+  for (int i = 0; i < COLUMNS; ++i) {
+    of_columns[i] = b_scales[i * 8];
+  }
+#pragma unroll
+  for (int pair = 0; pair < PAIRS; ++pair) {
+    const float first = a_scales[pair * 8];
+    const float second = a_scales[pair * 8 + 1];
+#pragma unroll
+    for (int i = 0; i < COLUMNS; ++i) {
+      float* two = sums + pair_of_sums(i, pair);
+      two[0] *= first * of_columns[i];
+      two[1] *= second * of_columns[i];
+    }
+  }
 }
 
 // A work-item's part of one column: where it begins, and how many rows there are from there on, to write and
@@ -112,7 +142,7 @@ result_column(const struct TileResult* tile, const int column, const int item) {
 FUNCTION void
 write_one(const struct TileResult* c, const struct Column* column, const int row, const float sum) {
   const float before = row < column->rows_to_read ? column->c[row] : -0.0f;
-  if (row < column->rows) {
+  if (row < column->rows && !(c->leaves_nan && sum != sum)) {
     column->d[row] = fma(c->alpha, sum, c->beta * before);
   }
 }
@@ -121,8 +151,13 @@ write_two(const struct TileResult* c, const struct Column* column, const int row
   const float2 before =
       row < column->rows_to_read ? *(const __global float2*)(column->c + row) : (float2)(-0.0f);
   if (row < column->rows) {
-    *(__global float2*)(column->d + row) =
-        fma((float2)(c->alpha), vload2(0, sums), (float2)(c->beta) * before);
+    float two[2];
+    vstore2(fma((float2)(c->alpha), vload2(0, sums), (float2)(c->beta) * before), 0, two);
+    if (c->leaves_nan) {  // nobody else has the element in this kernel
+      two[0] = sums[0] != sums[0] ? column->d[row] : two[0];
+      two[1] = sums[1] != sums[1] ? column->d[row + 1] : two[1];
+    }
+    *(__global float2*)(column->d + row) = vload2(0, two);
   }
 }
 

@@ -19,6 +19,9 @@
 #ifndef TSK
 #define TSK 64  // block along k: 32 64
 #endif
+#ifndef BY_ROWS
+#define BY_ROWS 0  // rows have scales, made by row_scales.cl, and not each block: 0 1
+#endif
 #ifndef RESIDENT
 #define RESIDENT 2  // work-groups that should fit on a multiprocessor, see dialect.h: 2 4
 #endif
@@ -30,6 +33,7 @@
 #include "gemm/common.h"
 #include "gemm/element.h"
 #include "gemm/tensor/terms.h"
+#include "gemm/tensor/source.h"
 
 #define TOLERANCE (BF16X6 ? 0.0f : 0x1p-23f)  // the part of a value that terms may miss, relative to it
 enum {
@@ -39,25 +43,6 @@ enum {
   WORK_ITEMS = PANEL * CHUNKS / OWN,
   SUB_GROUPS = WORK_ITEMS / 32,
   VECTORS_OF_TERM = SMEM_TILE_BYTES / 16 / WORK_ITEMS
-};
-
-// Blocks whose largest value is outside of 2^-48 to 2^48 are none that terms hold: so products of scales,
-// and sums of products, stay within FP32.
-enum {
-  EXPONENT_BIAS = 127,
-  FARTHEST_EXPONENT = 48,
-  LARGEST_EXPONENT = 14  // of the scaled values
-};
-
-struct Source {
-  const __global float* matrix;
-  int type;    // of its elements
-  long first;  // of the block
-  long row_step;
-  long k_step;
-  int rows;   // that are there, from the block's first on
-  int depth;  // the same along k
-  bool none;  // of a panel without rows
 };
 
 // The chunk of the block that is a work-item's i-th: neighbours read what stands side by side in memory.
@@ -153,15 +138,13 @@ largest(const float* values, LOCAL_PTR uint* shared, const uint item) {
   return SUB_GROUP_MAX(shared[item % SUB_GROUPS]);
 }
 
-// Has scaling any value down cost it bits, or all of it?
+// Has scaling any of a chunk's values down cost it bits, or all of it?
 FUNCTION bool
-loses_bits(const float* values, const float scale) {
+loses_bits(const float* values, const float factor) {
   bool lost = false;
-  if (scale < 1.0f) {  // which few blocks need
 #pragma unroll
-    for (int x = 0; x < VALUES; ++x) {
-      lost |= fabs(values[x] * scale) < 0x1p-126f && values[x] != 0.0f;
-    }
+  for (int x = 0; x < 8; ++x) {
+    lost |= fabs(values[x] * factor) < 0x1p-126f && values[x] != 0.0f;
   }
   return lost;
 }
@@ -177,13 +160,13 @@ excess(const float left, const float value, const float part) {
 // greatest excess of its values.
 FUNCTION int
 split_chunk(LOCAL_PTR uint* tiles, __global uint* to, const bool along_k, const float* values,
-            const float scale, const int row, const int column, const int terms) {
+            const float factor, const int row, const int column, const int terms) {
   int most = 0;
   uint pairs[TERMS][4];
 #pragma unroll
   for (int x = 0; x < 4; ++x) {
-    const float first = values[2 * x] * scale;
-    const float second = values[2 * x + 1] * scale;
+    const float first = values[2 * x] * factor;
+    const float second = values[2 * x + 1] * factor;
     float first_left = first;
     float second_left = second;
     float unit = 1.0f;
@@ -222,39 +205,44 @@ split_chunk(LOCAL_PTR uint* tiles, __global uint* to, const bool along_k, const 
   return most;
 }
 
-// The same of all values of a work-item. The number of terms is a constant.
-FUNCTION int
+// The same of all chunks of a work-item. Where terms miss values the scale of their row becomes NaN, or
+// else `inexact` tells. The number of terms is a constant.
+FUNCTION void
 split_values(LOCAL_PTR uint* tiles, __global uint* to, const bool along_k, const float* values,
-             const float scale, const uint item, const int terms) {
-  int most = 0;
+             const float scale, __global float* row_scales, LOCAL_PTR int* inexact, const uint item,
+             const int terms) {
 #pragma unroll
   for (int i = 0; i < OWN; ++i) {
-    most = max(most, split_chunk(tiles, to, along_k, values + 8 * i, scale, chunk_row(item, i, along_k),
-                                 chunk_column(item, i, along_k), terms));
+    const int row = chunk_row(item, i, along_k);
+    const float factor = factor_of(BY_ROWS ? row_scales[row] : scale);
+    const int excess =
+        split_chunk(tiles, to, along_k, values + 8 * i, factor, row, chunk_column(item, i, along_k), terms);
+    if (excess > 0 || (factor < 1.0f && loses_bits(values + 8 * i, factor))) {
+      if (BY_ROWS) {
+        row_scales[row] = SCALE_OF_INEXACT;
+      } else {
+        *inexact = 1;
+      }
+    }
   }
-  return most;
 }
 
 // `inexact` is local memory, which nobody uses before or after.
 FUNCTION void
 split_block(const struct Source* source, const int terms, __global uint* to, __global float* scale_at,
-            LOCAL_PTR uint* tiles, LOCAL_PTR uint* shared, LOCAL_PTR int* inexact, const uint item) {
+            __global float* row_scales, LOCAL_PTR uint* tiles, LOCAL_PTR uint* shared, LOCAL_PTR int* inexact,
+            const uint item) {
   const bool along_k = source->k_step == 1;
   float values[VALUES];
   load_block(values, source, along_k, item);
   if (item == 0) {
     *inexact = 0;
   }
-  const uint most = largest(values, shared, item);
-  const int exponent = (int)(most >> 23);
-  const bool far = most != 0 && (exponent < EXPONENT_BIAS - FARTHEST_EXPONENT ||
-                                 exponent >= EXPONENT_BIAS + FARTHEST_EXPONENT);
-  const int known = most == 0 || far ? EXPONENT_BIAS + LARGEST_EXPONENT : exponent;
-  const float scale = AS_FLOAT((uint)(2 * EXPONENT_BIAS + LARGEST_EXPONENT - known) << 23);
-  const int missed = terms == 1 ? split_values(tiles, to, along_k, values, scale, item, 1)
-                                : split_values(tiles, to, along_k, values, scale, item, TERMS);
-  if (far || missed > 0 || loses_bits(values, scale)) {
-    *inexact = 1;
+  const float scale = BY_ROWS ? 1.0f : scale_of(largest(values, shared, item));
+  if (terms == 1) {
+    split_values(tiles, to, along_k, values, scale, row_scales, inexact, item, 1);
+  } else {
+    split_values(tiles, to, along_k, values, scale, row_scales, inexact, item, TERMS);
   }
   barrier(CLK_LOCAL_MEM_FENCE);
 #pragma unroll
@@ -268,30 +256,17 @@ split_block(const struct Source* source, const int terms, __global uint* to, __g
     }
   }
   if (item == 0) {
-    *scale_at = source->none ? SCALE_OF_NONE
-                : *inexact   ? AS_FLOAT(0x7fffffffu)
-                             : AS_FLOAT((uint)(known - LARGEST_EXPONENT) << 23);
+    *scale_at = source->none ? SCALE_OF_NONE : *inexact ? SCALE_OF_INEXACT : scale;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-// A block of X, of which a member begins at its element `first`: of which panel, and which along k. The
-// panels of a grouped product's B are tiles of groups.
+// A block of a panel's columns along k.
 FUNCTION void
-find_block(struct Source* source, const __global float* x, const long first, const SplitOperand* operand,
-           const long depth, const int panel, const int block, const __global GroupTile* groups) {
-  const bool along_k = operand->along_k != 0;
-  const long row = groups == 0 ? (long)panel * PANEL : groups[panel].first;
-  const long end = groups == 0 ? operand->rows : groups[panel].end;
-  const long k = (long)block * TSK;
-  source->matrix = x;
-  source->type = (int)operand->type;
-  source->row_step = along_k ? operand->x.ld : 1;
-  source->k_step = along_k ? 1 : operand->x.ld;
-  source->first = first + row * source->row_step + k * source->k_step;
-  source->rows = (int)LEAST(end - row, PANEL);  // none where it is negative
-  source->none = groups != 0 && source->rows <= 0;
-  source->depth = (int)LEAST(depth - k, TSK);
+find_block(struct Source* source, const int block) {
+  const int k = block * TSK;
+  source->first += (long)k * source->k_step;
+  source->depth = LEAST(source->depth - k, TSK);
 }
 
 __kernel __attribute__((work_group(WORK_ITEMS, RESIDENT))) void
@@ -327,16 +302,17 @@ split(ARGUMENTS(SplitArguments), const __global float* A, const __global long* a
     OPAQUE(block);
     struct Source source;
     if (is_first) {
-      find_block(&source, A, MEMBER_ELEMENT(A, p.a.x, a_table, member, p.a.type), &p.a, p.depth, panel, block,
-                 0);
+      find_panel(&source, A, MEMBER_ELEMENT(A, p.a.x, a_table, member, p.a.type), &p.a, p.depth, panel, 0);
     } else {
-      find_block(&source, B, MEMBER_ELEMENT(B, p.b.x, b_table, member, p.b.type), &p.b, p.depth, panel, block,
+      find_panel(&source, B, MEMBER_ELEMENT(B, p.b.x, b_table, member, p.b.type), &p.b, p.depth, panel,
                  group_tiles_at(tiles_at, p.tiles_offset));
     }
+    find_block(&source, block);
+    __global float* scales = (__global float*)Y;
     split_block(&source, terms,
                 Y + ((member * blocks + block) * panels + panel) * (terms * (SMEM_TILE_BYTES / 4)),
-                (__global float*)Y +
-                    scales_position(members, member, panel, (long)panels, (long)blocks, terms) + block,
+                scales + scales_position(members, member, panel, (long)panels, (long)blocks, terms) + block,
+                scales + row_scales_position(members, member, panel, (long)panels, (long)blocks, terms),
                 tiles, shared, inexact, item);
   }
 }

@@ -327,6 +327,9 @@ consume(const TensorArguments* p, const __global uint* A, const __global uint* B
     }
 #endif
     if (work.splits == 1 || add_splits(sums, W, &tile, &work, arrived, writer)) {
+      if (p->by_rows) {
+        scale_sums(sums, p, A, A_TERMS, B, B_TERMS, &tile, work.blocks, writer);
+      }
       write_tile(&c, sums, writer);
     }
   }

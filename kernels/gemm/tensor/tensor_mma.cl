@@ -270,6 +270,9 @@ tensor_mma(ARGUMENTS(TensorArguments), const __global uint* A, const __global ui
     OPAQUE(writer);
     if (work.splits == 1 || add_splits(sums, W + p.w_offset, &tile, &work, arrived, writer)) {
       const struct TileResult c = result_of(&p, C, c_table, D, d_table, &tile, groups);
+      if (p.by_rows) {
+        scale_sums(sums, &p, A + p.a.offset, A_TERMS, B + p.b.offset, B_TERMS, &tile, work.blocks, writer);
+      }
       write_tile(&c, sums, writer);
     }
   }

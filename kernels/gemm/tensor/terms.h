@@ -17,6 +17,10 @@
 // hold them: infinities, NaNs, exponents far from 1, or values too small versus the largest. A tile of D that
 // needs such a block is left to fixup.cl. Of a grouped product's panels without rows they are infinite, and
 // there is no tile of D to compute.
+//
+// At the level batch_invariant no row may matter to another: each has a scale for all k, made by
+// row_scales.cl. These follow, [member][panel][row]; the blocks' scales are 1. An element of D is left to
+// fixup.cl if the scale of its row of A or of B is NaN.
 
 #if BF16X6
 #define TERM BF16
@@ -40,7 +44,37 @@ scales_position(const long members, const long member, const long panel, const l
   return members * panels * blocks * (terms * (SMEM_TILE_BYTES / 4)) + (member * panels + panel) * blocks;
 }
 
-#define SCALE_OF_NONE AS_FLOAT(0x7f800000u)  // of a panel without rows
+// That of a panel's rows: after the scales of all blocks.
+FUNCTION long
+row_scales_position(const long members, const long member, const long panel, const long panels,
+                    const long blocks, const int terms) {
+  return scales_position(members, members, 0, panels, blocks, terms) + (member * panels + panel) * PANEL;
+}
+
+#define SCALE_OF_NONE AS_FLOAT(0x7f800000u)     // of a panel without rows
+#define SCALE_OF_INEXACT AS_FLOAT(0x7fffffffu)  // NaN, of what terms cannot hold
+
+// Values whose largest is outside of 2^-48 to 2^48 are none that terms hold: so products of scales, and sums
+// of products, stay within FP32.
+enum {
+  EXPONENT_BIAS = 127,
+  FARTHEST_EXPONENT = 48,
+  LARGEST_EXPONENT = 14  // of the scaled values
+};
+
+// The scale of values, of which the largest has these bits without a sign. And what they are multiplied by
+// for it: some number where it is NaN.
+FUNCTION float
+scale_of(const uint largest) {
+  const int exponent = (int)(largest >> 23);
+  const bool far =
+      exponent < EXPONENT_BIAS - FARTHEST_EXPONENT || exponent >= EXPONENT_BIAS + FARTHEST_EXPONENT;
+  return largest == 0 ? 1.0f : far ? SCALE_OF_INEXACT : AS_FLOAT((uint)(exponent - LARGEST_EXPONENT) << 23);
+}
+FUNCTION float
+factor_of(const float scale) {
+  return AS_FLOAT(((uint)(2 * EXPONENT_BIAS) << 23) - AS_UINT(scale));
+}
 
 // Do terms hold all blocks of a panel that has rows, whose scales these are? A sub-group asks together.
 FUNCTION int

@@ -80,6 +80,15 @@ panels_of(const __global uint* operand, const long members, const long panels, c
   return result;
 }
 
+// The scales of an operand's rows: those of a member, from its first row on.
+FUNCTION const __global float*
+row_scales_of(const __global uint* operand, const TermsLayout* layout, const long member, const int blocks,
+              const int terms) {
+  return (const __global float*)operand + row_scales_position(layout->members,
+                                                              layout->members == 1 ? 0 : member, 0,
+                                                              layout->panels, (long)blocks, terms);
+}
+
 FUNCTION bool
 tile_is_exact(const struct Panels* a, const struct Panels* b, const int blocks, const int lane) {
   int exact = is_exact(b->scales, blocks, lane);

@@ -312,7 +312,7 @@ std::uint32_t bits_of(float value) {
 // At the level batch_invariant a few rows of A and columns of B by themselves have the bits that they have
 // among others: whose values are far larger or smaller, infinite, or such that terms do not hold them.
 TEST(TensorEmulation, HasTheSameBitsWhateverOtherRowsHold) {
-  for (const Setting& setting : {settings()[0], settings()[3], settings()[4]}) {
+  for (const Setting& setting : {settings()[0], settings()[3]}) {
     SCOPED_TRACE(setting.product);
     const auto stored = [&](std::int64_t m, std::int64_t n) {
       Problem problem = problem_for(setting, m, n, 70);

@@ -12,6 +12,7 @@
 #include "families/kernel_parts.h"
 #include "families/plan.h"
 #include "problem/element_type.h"
+#include "problem/precision.h"
 #include "problem/problem.h"
 #include "problem/rounding.h"
 
@@ -163,14 +164,14 @@ void move_operand(std::span<Step> steps, Operand moved, std::int64_t by) {
 Plan lower_in_turn(const Schedule& schedule, const Problem& problem, const DeviceInfo& device) {
   if (schedule.splits > most_in_turn) {
     throw Error(Status::unsupported, "k is " + std::to_string(problem.k) + "; it must be at most " +
-                                         std::to_string(most_in_turn * everywhere_split) +
-                                         " at the level everywhere, except where a GPU splits it");
+                                         std::to_string(most_in_turn * everywhere_split) + " at the level " +
+                                         to_text(problem.level) + ", except where a GPU splits it");
   }
   const bool in_d = problem.sums_in_c();
   if (!in_d && problem.no_workspace) {
     throw Error(Status::out_of_memory, "there is no memory for the sums of a product of more than " +
-                                           std::to_string(everywhere_split) +
-                                           " k at the level everywhere, except with alpha 1 and beta 0");
+                                           std::to_string(everywhere_split) + " k at the level " +
+                                           to_text(problem.level) + ", except with alpha 1 and beta 0");
   }
   Schedule one = schedule;
   one.splits = 1;

@@ -138,7 +138,7 @@ std::optional<Schedule> Planner::forced(const Problem& problem) const {
   anyhow.level = Reproducibility::run_to_run;
   const bool reorders = schedule_for(request, anyhow, device_).kernel->reorders;
   const bool in_fp32 = spec.family->multiplies_in(Precision::fp32);
-  return in_fp32 && (problem.owes_terms() || (problem.is_invariant() && reorders))
+  return in_fp32 && (problem.owes_terms() || (problem.owes_chains() && reorders))
              ? std::nullopt
              : std::optional(schedule_for(request, problem, device_));
 }
@@ -197,7 +197,7 @@ std::optional<std::string> Planner::obstacle(const KernelSpec& spec, const Probl
   if (problem.owes_terms() && family.multiplies_in(Precision::fp32)) {
     return "the level batch_invariant has tensor cores multiply";
   }
-  if (problem.is_invariant() && family.multiplies_in(Precision::fp32) &&
+  if (problem.owes_chains() &&
       std::ranges::all_of(kernel->candidates[static_cast<std::size_t>(storage)],
                           [](const Candidate& candidate) { return candidate.kernel->reorders; })) {
     return "it adds up k in another order than the level " + std::string(to_text(problem.level)) + " has";

@@ -210,7 +210,7 @@ class Planner::Search {
     for (const Candidate& candidate : kernel.candidates[static_cast<std::size_t>(storage)]) {
       const double each = candidate.groups(problem_);
       if (each > static_cast<double>(planner_.device_.max_groups[0]) ||
-          (problem_.is_invariant() && !problem_.owes_terms() && candidate.kernel->reorders)) {
+          (problem_.owes_chains() && candidate.kernel->reorders)) {
         continue;
       }
       const double groups = each * static_cast<double>(problem_.batch);

@@ -75,10 +75,13 @@ struct Problem : Sgemm {
     return level == Reproducibility::batch_invariant && precision != Precision::fp32;
   }
 
+  // Each split of k is one chain in ascending k.
+  bool owes_chains() const { return is_invariant() && !owes_terms(); }
+
   // The splits of k that the level asks for, which are added up in ascending order: 1 where a sum is one
   // chain, or may be split as is fastest.
   std::int64_t owed_splits() const {
-    return is_invariant() && !owes_terms() ? std::max<std::int64_t>(ceil_div(k, everywhere_split), 1) : 1;
+    return owes_chains() ? std::max<std::int64_t>(ceil_div(k, everywhere_split), 1) : 1;
   }
 
   // Sums over splits can be kept in C: there is no more to it.

@@ -154,37 +154,26 @@ bool by_rows(const Problem& p, const Tunables& tunables) {
   return narrow || (fills_vectors && static_cast<double>(p.k) > m * n / (m + n));
 }
 
-// A problem is better computed from the operands as they stand where they are used so few times that copying
-// them takes longer. Measured with the operands in the host's memory, `cpu_panels` versus `cpu_direct`: 1.5
-// to 2.7 times as fast where rows of B beyond the cache are far apart (1221 x 994 x 1298 NT, Zen 4 with
-// AVX-512), 2.2 times for 4000 x 30 x 2000 (Granite Rapids). Columns of A that are whole pages apart compete
-// for the same few lines of the first cache, because a page is as long as one of its ways. Packed, 40 random
-// updates of rank 16 to 256 within a matrix of 2048 rows took 0.90 of the time on one core and 0.88 on two
-// (Zen 5, AVX-512), and those of an LU factorisation 0.94 and 0.92.
-bool reads_in_place(const Problem& problem, const DeviceInfo& device, const Tunables& registers) {
+// A problem is better computed from the operands as they stand where C, and what is read again, stay in a
+// core's own cache. Few rows or columns do not have to: a group reads them once. So 400 fresh problems of
+// python/measure/cpu_kernels.py took 1.02 times as long as by the faster kernel on one core of a Xeon with
+// AVX-512, and 1.04 times on two. Columns of A that are whole pages apart compete for the same few lines of
+// the first cache, because a page is as long as one of its ways. Packed, 40 random updates of rank 16 to 256
+// within a matrix of 2048 rows took 0.90 of the time on one core and 0.88 on two (Zen 5, AVX-512), and those
+// of an LU factorisation 0.94 and 0.92.
+bool reads_in_place(const Problem& p, const DeviceInfo& device, const Tunables& registers) {
   constexpr std::int64_t narrow = 4;
-  if (problem.a_op == Transpose::yes) {
-    return problem.n <= narrow;
+  if (p.a_op == Transpose::yes) {
+    return p.n <= narrow;
   }
   const std::int64_t rows = registers.at("VECTORS") * registers.at("WIDTH");
-  const auto cached = static_cast<std::int64_t>(cached_floats(device));
-  constexpr std::int64_t far_apart = 256;  // columns between two elements of a row of B as stored
-  if (problem.b_op == Transpose::yes && problem.n >= far_apart && 2 * problem.n * problem.k > 3 * cached) {
-    return false;
-  }
-  constexpr std::int64_t ways = 8;
-  if (problem.k <= ways) {  // 0.78 to 0.93 of the time for 500 x 500 x 8 to 4000 x 30 x 5 (Zen 3)
-    return true;
-  }
   constexpr std::int64_t page = 4096 / sizeof(float);
-  if (problem.m > 2 * rows && problem.lda % page == 0) {
+  if (p.m > 2 * rows && p.lda % page == 0) {
     return false;
   }
-  // A tile of A is read again for other columns of C, from the second cache. With this limit 170 problems of
-  // 8 to 3000 take 1.02 times (Zen 4, AVX-512) and 1.04 times (a Xeon with AVX-512) as long as by the faster
-  // of the two kernels each. With half of it and twice as much it is 1.03 and 1.03, and 1.02 and 1.04.
-  constexpr std::int64_t caches = 2;
-  return problem.m * problem.k <= caches * cached;
+  const auto cached = static_cast<std::int64_t>(cached_floats(device));
+  const auto fits = [&](std::int64_t lines) { return lines <= rows || lines * p.k <= cached; };
+  return fits(p.m) && (p.b_op == Transpose::no || fits(p.n)) && p.m * p.n <= cached;
 }
 
 // --- Which kernel, without any measurement ---------------------------------------------------------------

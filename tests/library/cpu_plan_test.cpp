@@ -109,9 +109,19 @@ TEST(CpuPlan, PacksWhatIsReadManyTimes) {
   EXPECT_EQ(kernel_for(Problem::packed(4000, 4, 40)), "cpu_direct");
   EXPECT_EQ(kernel_for(Problem::packed(512, 512, 8)), "cpu_direct");
   EXPECT_EQ(kernel_for(Problem::packed(3, 3, 3)), "cpu_direct");
-  // Rows of B far apart, in the cache and beyond it, and side by side.
-  EXPECT_EQ(kernel_for(problem_of(64, 256, 256, "NT")), "cpu_direct");
-  EXPECT_EQ(kernel_for(problem_of(64, 2048, 2048, "NT")), "cpu_panels");
+}
+
+// A core's own cache has room for 262,144 floats here.
+TEST(CpuPlan, PacksWhatACoresCacheDoesNotHold) {
+  EXPECT_EQ(kernel_for(Problem::packed(64, 64, 4096)), "cpu_direct");
+  EXPECT_EQ(kernel_for(Problem::packed(64, 64, 4097)), "cpu_panels");
+  EXPECT_EQ(kernel_for(problem_of(30, 64, 4096, "NT")), "cpu_direct");
+  EXPECT_EQ(kernel_for(problem_of(30, 64, 4097, "NT")), "cpu_panels");
+  EXPECT_EQ(kernel_for(Problem::packed(30, 64, 4097)), "cpu_direct");
+  EXPECT_EQ(kernel_for(Problem::packed(500, 524, 12)), "cpu_direct");
+  EXPECT_EQ(kernel_for(Problem::packed(500, 525, 12)), "cpu_panels");
+  // But for few rows of A, and few columns of B.
+  EXPECT_EQ(kernel_for(problem_of(30, 30, 65536, "NT")), "cpu_direct");
 }
 
 // Where most of the time is spent to read A from memory, it is not copied first.
@@ -130,7 +140,6 @@ TEST(CpuPlan, ReadsALongAOnceForFewColumns) {
 TEST(CpuPlan, PacksColumnsThatCompeteForLinesOfTheFirstCache) {
   EXPECT_EQ(kernel_for(Problem::packed(1000, 16, 24)), "cpu_direct");
   EXPECT_EQ(kernel_for(Problem::packed(1024, 16, 24)), "cpu_panels");
-  EXPECT_EQ(kernel_for(Problem::packed(1024, 16, 8)), "cpu_direct");
   EXPECT_EQ(kernel_for(Problem::packed(1024, 2, 64)), "cpu_panels");
   Problem part = Problem::packed(1000, 16, 24);
   part.lda = 4096;

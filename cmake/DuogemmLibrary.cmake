@@ -12,7 +12,7 @@ foreach(backend IN LISTS duogemm_backends)
 endforeach()
 # Whatever runtime a program is for, CUDA's compiler made it.
 set(duogemm_shipped_program std::nullopt)
-if("cuda" IN_LIST duogemm_backends)
+if(TARGET duogemm_shipped)
   string(APPEND duogemm_backend_includes "#include \"prebuild/program_archive.h\"\n")
   set(duogemm_shipped_program "cuda::shipped_program(source, device.backend, device.compute_capability)")
 endif()

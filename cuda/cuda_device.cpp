@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "nvrtc_compile.h"
-#include "prebuild/program_archive.h"
 
 namespace duogemm::cuda {
 namespace {
@@ -324,9 +323,8 @@ class CudaDevice final : public Device {
   }
 
   std::shared_ptr<const Kernel> find_built(const ProgramSource& source) override {
-    const std::optional<std::string> cubin = options_.explain
-                                                 ? std::nullopt  // its texts are gone
-                                                 : shipped_program(source, "cuda", info_.compute_capability);
+    const std::optional<std::string> cubin = options_.explain ? std::nullopt  // its texts are gone
+                                                              : duogemm::shipped_program(source, info_);
     try {
       return cubin ? load(source.entry, *cubin) : nullptr;
     } catch (const Error& error) {

@@ -1,6 +1,7 @@
 #include <optional>
 
 #include "cuda_device.h"
+#include "library_files.h"
 #include "system/shared_library.h"
 
 namespace duogemm::cuda {
@@ -18,7 +19,7 @@ std::string name_of(const Driver& driver, CUresult result) {
 }
 
 Loaded load() {
-  const SharedLibrary library({"libcuda.so.1"});
+  const SharedLibrary library({driver_file()});
   if (!library.is_open()) {
     return {.absence = library.absence()};
   }
@@ -39,7 +40,7 @@ Loaded load() {
   library.find("cuCtxGetDevResource", loaded.cuCtxGetDevResource);
 #endif
   if (!complete) {
-    return {.absence = "libcuda.so.1 is too old for this build's toolkit"};
+    return {.absence = driver_file() + " is too old for this build's toolkit"};
   }
   if (const CUresult result = loaded.cuInit(0); result != CUDA_SUCCESS) {
     return {.absence = "cuInit returned " + name_of(loaded, result)};

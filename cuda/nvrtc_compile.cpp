@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "library_files.h"
 #include "toolkit_library.h"
 
 namespace duogemm::cuda {
@@ -13,9 +14,7 @@ namespace {
 
 // The one of this build's toolkit first, whose machine code the driver takes that the build is for.
 std::vector<std::string> nvrtc_files() {
-  constexpr int major = CUDA_VERSION / 1000;
-  const std::string own = "libnvrtc.so." + (major == 11 ? "11.2" : std::to_string(major));
-  return {own, "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2"};
+  return {nvrtc_file(CUDA_VERSION / 1000), nvrtc_file(13), nvrtc_file(12), nvrtc_file(11)};
 }
 
 // NVRTC opens its builtins by name, which the loader finds in NVRTC's own folder only where that is among its
@@ -26,9 +25,7 @@ SharedLibrary open_nvrtc() {
   int major = 0;
   int minor = 0;
   if (library.find("nvrtcVersion", version) && version(&major, &minor) == NVRTC_SUCCESS) {
-    const std::string builtins =
-        "libnvrtc-builtins.so." + std::to_string(major) + "." + std::to_string(minor);
-    const SharedLibrary opened({library.folder() / builtins});
+    const SharedLibrary opened({(library.folder() / nvrtc_builtins_file(major, minor)).string()});
   }
   return library;
 }

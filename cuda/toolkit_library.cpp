@@ -2,18 +2,16 @@
 
 #include <cuda.h>
 
-#include <cstdlib>
+#include "library_files.h"
 
 namespace duogemm::cuda {
 
 SharedLibrary open_of_toolkit(const std::vector<std::string>& names) {
-  const char* const given = std::getenv("CUDA_HOME");
-  const std::string home = given != nullptr && *given != '\0' ? given : "/usr/local/cuda";
   std::vector<std::string> files;
   for (const std::string& name : names) {
-    for (const std::string& folder :
-         {std::string(), std::string(DUOGEMM_CUDA_LIBRARIES "/"), home + "/lib64/", home + "/lib/"}) {
-      files.push_back(folder + name);
+    files.push_back(name);
+    for (const std::filesystem::path& folder : toolkit_folders()) {
+      files.push_back((folder / name).string());
     }
   }
   return SharedLibrary(files);
@@ -25,7 +23,7 @@ std::string missing_library(const std::string& name, const std::string& package,
   const std::string suffix = major >= 13 ? "" : "-cu" + std::to_string(major);
   return name + ", which is not here (" + library.absence() +
          "): install the CUDA Toolkit, or, for the wheel, `pip install " + package + suffix +
-         "`; it is looked for by the system's loader and in $CUDA_HOME or /usr/local/cuda";
+         "`; it is looked for by the system's loader and in " + toolkit_folders_in_words;
 }
 
 }  // namespace duogemm::cuda

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "library_files.h"
 #include "system/log.h"
 #include "toolkit_library.h"
 
@@ -9,7 +10,7 @@ namespace duogemm::bench {
 namespace {
 
 std::optional<CublasFunctions> load() {
-  const std::string file = "libcublas.so." + std::to_string(CUBLAS_VER_MAJOR);
+  const std::string file = cuda::cublas_file(CUBLAS_VER_MAJOR);
   const SharedLibrary library = cuda::open_of_toolkit({file});  // and with it cublasLt, which it needs
   if (!library.is_open()) {
     warn_line("no comparison with " + cuda::missing_library("cuBLAS, " + file, "nvidia-cublas", library));

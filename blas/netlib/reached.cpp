@@ -1,8 +1,3 @@
-#include <dlfcn.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <new>
@@ -11,16 +6,10 @@
 #include "call.h"
 #include "next.h"
 #include "system/loaded_libraries.h"
+#include "system/this_process.h"
 
 namespace duogemm::blas {
 namespace {
-
-// In memory that stays the same after a fork; where there is none, each process has its own.
-Family& make_family() {
-  void* const page = mmap(nullptr, sizeof(Family), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  static Family own;
-  return page == MAP_FAILED ? own : *new (page) Family;
-}
 
 // When the library is loaded, and so before any fork that matters.
 [[maybe_unused]] const Family& made_early = family();
@@ -28,7 +17,7 @@ Family& make_family() {
 // Processes that the program starts or forks inherit the variable, but have other numbers.
 bool was_started_by_run() {
   const char* started = std::getenv("DUOGEMM_RUN");
-  return started != nullptr && started == std::to_string(getpid());
+  return started != nullptr && started == std::to_string(process_id());
 }
 
 // How BLAS's functions are called where they are not to be mixed up with the system's: OpenBLAS in the
@@ -37,9 +26,8 @@ std::string sgemm_by_another_name() {
   for (const std::string& file : loaded_libraries()) {
     for (const char* name : {"scipy_cblas_sgemm64_", "scipy_cblas_sgemm", "scipy_sgemm_64_", "scipy_sgemm_",
                              "cblas_sgemm64_", "cblas_sgemm_64", "sgemm_64_", "sgemm_64"}) {
-      Dl_info place{};  // `file` may have it from a library that it needs
-      if (dladdr(find_in_loaded(file, name), &place) != 0) {
-        return std::string(name) + " in " + place.dli_fname;
+      if (const void* const found = find_in_loaded(file, name)) {
+        return std::string(name) + " in " + file_of(found);  // which `file` may need
       }
     }
   }
@@ -49,7 +37,7 @@ std::string sgemm_by_another_name() {
 // Where the drop-in library for cuBLAS is loaded as well, it knows of its own calls.
 using Reached = bool();
 Reached* reached_through_cublas() {
-  return reinterpret_cast<Reached*>(dlsym(RTLD_DEFAULT, "duogemm_cublas_reached"));
+  return reinterpret_cast<Reached*>(find_in_process("duogemm_cublas_reached"));
 }
 
 [[gnu::destructor]] void tell_when_never_reached() {
@@ -59,21 +47,21 @@ Reached* reached_through_cublas() {
   }
   const std::string other = sgemm_by_another_name();
   if (other.empty()) {
-    std::fprintf(stderr, "duogemm: %s ended without a call of sgemm_%s\n", program_invocation_short_name,
+    std::fprintf(stderr, "duogemm: %s ended without a call of sgemm_%s\n", program_name().c_str(),
                  cublas_reached == nullptr ? " or cblas_sgemm" : ", cblas_sgemm or a product of cuBLAS");
   } else {
     std::fprintf(
         stderr,
         "duogemm: %s has a BLAS that cannot be replaced, because its functions have other names (%s); it "
         "takes a program on the BLAS of the system, such as Debian's python3-numpy\n",
-        program_invocation_short_name, other.c_str());
+        program_name().c_str(), other.c_str());
   }
 }
 
 }  // namespace
 
 Family& family() {
-  static Family& shared = make_family();
+  static Family& shared = *new (memory_shared_by_forks(sizeof(Family))) Family;
   return shared;
 }
 

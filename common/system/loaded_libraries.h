@@ -9,11 +9,15 @@ namespace duogemm {
 // The files of all shared libraries, this one included, in the order in which they were loaded.
 std::vector<std::string> loaded_libraries();
 
-// The file of this library, as loaded_libraries() names it.
-std::string this_library();
+// The file of the library that the function is in, as loaded_libraries() names it; empty where there is none.
+std::string file_of(const void* function);
 
-// Tells whether the function is one of this library's.
-bool is_of_this_library(void* function);
+// This library's.
+inline std::string this_library() { return file_of(reinterpret_cast<const void*>(&file_of)); }
+inline bool is_of_this_library(const void* function) { return file_of(function) == this_library(); }
+
+// The function of that name that comes first in the linker's order; null where there is none, or no order.
+void* find_in_process(const char* name);
 
 // The function of that name in a library that is loaded, or in what it needs; null where there is none.
 void* find_in_loaded(const std::string& file, const char* name);

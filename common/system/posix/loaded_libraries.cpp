@@ -25,18 +25,12 @@ std::vector<std::string> loaded_libraries() {
   return names;
 }
 
-std::string this_library() {
+std::string file_of(const void* function) {
   Dl_info place{};
-  return dladdr(reinterpret_cast<const void*>(&this_library), &place) != 0 ? place.dli_fname : "";
+  return dladdr(function, &place) != 0 ? place.dli_fname : "";
 }
 
-bool is_of_this_library(void* function) {
-  Dl_info theirs{};
-  Dl_info ours{};
-  return dladdr(function, &theirs) != 0 &&
-         dladdr(reinterpret_cast<const void*>(&is_of_this_library), &ours) != 0 &&
-         theirs.dli_fbase == ours.dli_fbase;
-}
+void* find_in_process(const char* name) { return dlsym(RTLD_DEFAULT, name); }
 
 void* find_in_loaded(const std::string& file, const char* name) {
   void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_NOLOAD);

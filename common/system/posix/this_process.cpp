@@ -2,10 +2,12 @@
 
 #include <pthread.h>
 #include <pwd.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <cstddef>
 
 namespace duogemm {
 
@@ -29,6 +31,11 @@ std::string host_name() {
 }
 
 bool threads_run_at_exit() { return true; }
+
+void* memory_shared_by_forks(std::size_t bytes) {
+  void* const pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  return pages == MAP_FAILED ? new std::byte[bytes]() : pages;
+}
 
 void call_around_forks(void (*before)(), void (*in_parent)(), void (*in_child)()) {
   pthread_atfork(before, in_parent, in_child);

@@ -1,6 +1,7 @@
 #include "system/this_process.h"
 
 #include <array>
+#include <cstddef>
 
 #include "system/environment.h"
 #include "system/windows/win32.h"
@@ -23,6 +24,7 @@ std::string host_name() { return environment_path("COMPUTERNAME").value_or("").s
 bool threads_run_at_exit() { return false; }
 
 // Windows has no fork(2).
+void* memory_shared_by_forks(std::size_t bytes) { return new std::byte[bytes](); }
 void call_around_forks(void (*)(), void (*)(), void (*)()) {}
 
 }  // namespace duogemm

@@ -27,7 +27,7 @@ RUNTIME = re.compile(r"(CL/|cuda|cublas|nvrtc|nvml|clblast)")
 # Headers of libraries, of the C language and of processors. Those of the C++ language have neither a dot nor a slash.
 OTHERS = re.compile(r"(CL/|CLI/|boost/|nlohmann/|cuda|cublas|nvrtc|clblast|xxhash|zlib|zstd|Python\.h|xla/|"
                     r"std(int|def)\.h|immintrin|arm_neon)")
-KNOWS_SYSTEM = ("common/system/", "blas/netlib/reached.cpp", "blas/cublas/library.cpp")
+KNOWS_SYSTEM = ("common/system/", "blas/cublas/library.cpp")
 SYSTEM = re.compile(r"\s*#\s*(el)?if.*\b(_WIN32|__linux__|__unix__|__APPLE__|__MINGW\w+)\b")
 INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^>"]+)[>"]')
 

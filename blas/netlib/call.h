@@ -53,7 +53,8 @@ class Next {
 
   // Null where there is none. Distributions have it by one of these names.
   Function* find() {
-    static constexpr std::array files = {"libblas.so.3", "libcblas.so.3", "libopenblas.so.0"};
+    static constexpr std::array files = {"libblas.so.3", "libcblas.so.3", "libopenblas.so.0",
+                                         "libopenblas.dll", "libblas.dll"};
     Function* found = found_;
     if (found == nullptr) {
       found_ = found = reinterpret_cast<Function*>(find_next(name_, files));

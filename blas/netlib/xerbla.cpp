@@ -6,12 +6,9 @@
 #include <utility>
 
 #include "call.h"
+#include "handlers.h"
 
 extern "C" {
-
-// Weak, because there may be nobody who has them.
-[[gnu::weak]] void xerbla_(const char* routine, const int* position, std::size_t length);
-[[gnu::weak]] void cblas_xerbla(int position, const char* routine, const char* format, ...);
 
 // By these two, reference CBLAS tells its handlers that a call came from C, and that its matrices are stored
 // by rows and were swapped for Fortran. The handlers that read them are the program's, or those of a BLAS
@@ -74,9 +71,9 @@ int before_swap(int position) {
 }  // namespace
 
 void report(std::string_view routine, int position, Origin origin) {
-  if (xerbla_ != nullptr) {
+  if (Xerbla* const handler = find_xerbla()) {
     const Marked marked(origin);
-    xerbla_(routine.data(), &position, routine.size());
+    handler(routine.data(), &position, routine.size());
   } else if (origin == Origin::fortran) {
     end_as_xerbla(routine, position);
   } else {
@@ -86,12 +83,13 @@ void report(std::string_view routine, int position, Origin origin) {
 }
 
 void report_to_c(const char* routine, int position, Origin origin, const char* format, int value) {
-  if (cblas_xerbla == nullptr) {
+  CblasXerbla* const handler = find_cblas_xerbla();
+  if (handler == nullptr) {
     end_as_cblas_xerbla(routine, origin == Origin::c_by_rows ? before_swap(position) : position, format,
                         value);
   }
   const Marked marked(origin);
-  cblas_xerbla(position, routine, format, value);
+  handler(position, routine, format, value);
 }
 
 }  // namespace duogemm::blas

@@ -2,7 +2,7 @@
 """duogemm.matmul on NumPy's arrays beside NumPy's own product, each in a process of its own, in turns: waiting threads of one library
 take the processor from the other.
 
-  python/measure/numpy_beside.py FILE"""
+  python/measure/numpy_beside.py FILE.json"""
 
 import json
 import subprocess
@@ -40,7 +40,7 @@ def main():
         samples = {name: [] for name in PRODUCTS}
         for _ in range(TURNS):
             for name, values in samples.items():
-                alone = subprocess.run([sys.executable, __file__, name, f"{size}"], capture_output=True, text=True, check=True)
+                alone = subprocess.run([sys.executable, __file__, name, f"{size}"], stdout=subprocess.PIPE, text=True, check=True)
                 values += json.loads(alone.stdout)
         medians = [record.add(f"{size}", name, values, 2 * size**3) for name, values in samples.items()]
         print(f"{size}: NumPy's time over ours {medians[1] / medians[0]:.2f}")
@@ -48,7 +48,9 @@ def main():
 
 
 if __name__ == "__main__":
-    if sys.argv[1] in PRODUCTS:
+    if len(sys.argv) == 3 and sys.argv[1] in PRODUCTS:
         print(json.dumps(seconds_of(sys.argv[1], int(sys.argv[2]))))
-    else:
+    elif len(sys.argv) == 2:
         main()
+    else:
+        sys.exit(__doc__)

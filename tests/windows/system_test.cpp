@@ -57,17 +57,17 @@ TEST_F(WindowsFiles, AreReplacedWhileOthersReadThem) {
   const std::string texts[] = {std::string(1000, 'a'), std::string(50'000, 'b')};
   write_file(file, texts[0]);
   std::atomic<int> wrong = 0;
-  std::atomic<bool> ends = false;
-  std::thread reader([&] {
-    while (!ends) {
+  std::jthread reader([&](const std::stop_token& end) {
+    while (!end.stop_requested()) {
       const std::optional<std::string> found = read_file(file);
       wrong += !found || (*found != texts[0] && *found != texts[1]);
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));  // or there is no moment to replace it
     }
   });
   for (int i = 0; i < 100; ++i) {
     write_file(file, texts[i % 2]);
   }
-  ends = true;
+  reader.request_stop();
   reader.join();
   EXPECT_EQ(wrong, 0);
 }

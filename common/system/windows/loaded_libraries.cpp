@@ -52,9 +52,18 @@ void* find_in_loaded(const std::string& file, const char* name) {
   return find_in_module(GetModuleHandleW(to_wide(file).c_str()), name);
 }
 
-// Windows has no order for a whole process: whoever is linked names the library of each function.
-void* find_in_linkers_order(const char*) { return nullptr; }
-void* find_in_process(const char*) { return nullptr; }
+// Windows has no order for a whole process, as whoever is linked names the library of each function: any
+// other library that has it will do.
+void* find_in_process(const char* name) {
+  for (const std::string& file : loaded_libraries()) {
+    if (void* const found = unless_ours(find_in_loaded(file, name))) {
+      return found;
+    }
+  }
+  return nullptr;
+}
+
+void* find_in_linkers_order(const char* name) { return find_in_process(name); }
 
 void* find_by_loading(const char* file, const char* name) {
   const HMODULE library = LoadLibraryW(to_wide(file).c_str());

@@ -15,7 +15,9 @@ std::string why_not(const std::string& file) {
 
 SharedLibrary::SharedLibrary(const std::vector<std::string>& files) {
   for (const std::string& file : files) {
-    handle_ = LoadLibraryW(to_wide(file).c_str());
+    const std::filesystem::path path = path_of(file);
+    // What it needs is looked for in its own folder first.
+    handle_ = LoadLibraryExW(path.c_str(), nullptr, path.is_absolute() ? LOAD_WITH_ALTERED_SEARCH_PATH : 0);
     if (handle_ != nullptr) {
       absence_.clear();
       return;

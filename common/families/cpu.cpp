@@ -156,7 +156,7 @@ bool by_rows(const Problem& p, const Tunables& tunables) {
 
 // A problem is better computed from the operands as they stand where C, and what is read again, stay in a
 // core's own cache. Few rows or columns do not have to: a group reads them once. So 400 fresh problems of
-// python/measure/cpu_kernels.py took 1.02 times as long as by the faster kernel on one core of a Xeon with
+// python/measure/cpu_kernels.py took 1.03 times as long as by the faster kernel on one core of a Xeon with
 // AVX-512, and 1.04 times on two. Columns of A that are whole pages apart compete for the same few lines of
 // the first cache, because a page is as long as one of its ways. Packed, 40 random updates of rank 16 to 256
 // within a matrix of 2048 rows took 0.90 of the time on one core and 0.88 on two (Zen 5, AVX-512), and those

@@ -14,6 +14,7 @@ import os
 import pathlib
 import random
 import subprocess
+import sys
 import tempfile
 
 
@@ -31,7 +32,10 @@ def draw(seed, count):
 def asked(program, *options, force=None):
     environment = dict(os.environ, DUOGEMM_FORCE=force) if force else os.environ
     command = [program, *options, "--backend", "cpu", "--level", "everywhere", "--json", "-"]
-    return json.loads(subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout)
+    told = subprocess.run(command, env=environment, capture_output=True, text=True)
+    if told.returncode != 0:
+        sys.exit(told.stderr)  # which has the tables otherwise
+    return json.loads(told.stdout)
 
 
 def setting(program, size):
@@ -64,7 +68,13 @@ def main(given):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("seed", type=int)
-    parser.add_argument("count", type=int, choices=range(1, 100001), metavar="count")
+    parser.add_argument("count", type=int)
     parser.add_argument("program", metavar="duogemm")
     parser.add_argument("file", type=pathlib.Path)
-    main(parser.parse_args())
+    arguments = parser.parse_args()
+    if arguments.count < 1:
+        parser.error("count must be 1 or more")
+    try:
+        main(arguments)
+    except OSError as error:
+        sys.exit(f"cpu_kernels: {error}")

@@ -51,8 +51,7 @@ void* find_next(const char* name, std::span<const char* const> files) {
   // Those before this one may have been loaded to stand in front of it, and pass their calls on to it.
   const std::vector<std::string> all = loaded_libraries();
   for (auto file = std::find(all.begin(), all.end(), this_library()); file != all.end(); ++file) {
-    void* const found = find_in_loaded(*file, name);
-    if (found != nullptr && !is_of_this_library(found)) {
+    if (void* const found = unless_ours(find_in_loaded(*file, name))) {
       return found;
     }
   }

@@ -16,6 +16,11 @@ std::string file_of(const void* function);
 inline std::string this_library() { return file_of(reinterpret_cast<const void*>(&file_of)); }
 inline bool is_of_this_library(const void* function) { return file_of(function) == this_library(); }
 
+// The function, or null where it is this library's.
+inline void* unless_ours(void* function) {
+  return function == nullptr || is_of_this_library(function) ? nullptr : function;
+}
+
 // The function of that name that comes first in the linker's order, or, where a system has none, of any other
 // library; null where there is none.
 void* find_in_process(const char* name);

@@ -13,10 +13,6 @@ int add_name(dl_phdr_info* object, std::size_t, void* names) {
   return 0;
 }
 
-void* unless_ours(void* function) {
-  return function == nullptr || is_of_this_library(function) ? nullptr : function;
-}
-
 }  // namespace
 
 std::vector<std::string> loaded_libraries() {

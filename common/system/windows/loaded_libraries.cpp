@@ -13,10 +13,6 @@ std::string file_of_module(HMODULE module) {
   return to_utf8(name);
 }
 
-void* unless_ours(void* function) {
-  return function == nullptr || is_of_this_library(function) ? nullptr : function;
-}
-
 void* find_in_module(HMODULE module, const char* name) {
   return module == nullptr ? nullptr : reinterpret_cast<void*>(GetProcAddress(module, name));
 }

@@ -60,7 +60,7 @@ std::size_t bytes_of_stages(const Tunables& t) {
 const Variant& split_program(const Tunables& t, bool by_rows) {
   return program("split", {{"BF16X6", at(t, "BF16X6")},
                            {"TSK", at(t, "TSK")},
-                           {"RESIDENT", at(t, "BF16X6") ? 4 : 2},
+                           {"RESIDENT", at(t, "BF16X6") ? 3 : 2},
                            {"BY_ROWS", by_rows}});
 }
 
@@ -87,6 +87,13 @@ struct SplitResult {
   Operand to;
 };
 
+// A work-group loads a block while it splits another, as long as there are three work-groups for each compute
+// unit, which has room for two. More than four blocks gain nothing.
+std::int64_t blocks_of_group(std::int64_t blocks, const DeviceInfo& device) {
+  const auto units = static_cast<std::int64_t>(std::max<std::size_t>(device.compute_units, 1));
+  return std::clamp<std::int64_t>(blocks / (3 * units), 1, 4);
+}
+
 // Splits A and B, or one of them, where the other has no terms. Counters of tiles are set to zero. The rows
 // of both may get scales before.
 void add_split_step(Plan& plan, const Tunables& setting, const Problem& p, const SplitResult& a,
@@ -94,9 +101,11 @@ void add_split_step(Plan& plan, const Tunables& setting, const Problem& p, const
                     const DeviceInfo& device) {
   const bool by_rows = a.terms.by_rows || b.terms.by_rows;
   const Variant& kernel = split_program(setting, by_rows);
+  const std::int64_t panels = a.terms.panels + b.terms.panels;
+  const std::int64_t blocks = std::max(a.terms.blocks, b.terms.blocks);
+  const std::int64_t each = blocks_of_group(panels * blocks, device);
   Geometry geometry = kernel.spec->geometry(1, 1, kernel.tunables);
-  geometry.groups[0] =
-      static_cast<std::size_t>(a.terms.panels * a.terms.blocks + b.terms.panels * b.terms.blocks);
+  geometry.groups[0] = static_cast<std::size_t>(panels * ceil_div(blocks, each));
   geometry.groups[1] =
       std::min(static_cast<std::size_t>(std::max(a.terms.members, b.terms.members)), device.max_groups[1]);
   const StepMatrix of_a = matrix_a(p), of_b = matrix_b(p);
@@ -107,6 +116,7 @@ void add_split_step(Plan& plan, const Tunables& setting, const Problem& p, const
         terms.members, terms.terms};
   };
   const SplitArguments split{p.k,
+                             each,
                              operand(p.m, of_a, p.a_type, p.a_op == Transpose::yes, a.terms),
                              operand(p.n, of_b, p.b_type, p.b_op == Transpose::no, b.terms),
                              0,

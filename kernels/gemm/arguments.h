@@ -121,9 +121,11 @@ typedef struct {
   Int64 members;
   Int64 terms;
 } SplitOperand;
-// Both operands, `depth` along k, and how many counters of tiles, from an offset on, are to be set to zero.
+// Both operands, `depth` along k, of whose blocks a work-group has so many, and how many counters of tiles,
+// from an offset on, are to be set to zero.
 typedef struct {
   Int64 depth;
+  Int64 blocks_of_group;
   SplitOperand a, b;
   Int64 counters_offset;
   Int64 counters;
@@ -177,7 +179,7 @@ typedef struct {
 static_assert(sizeof(Int64) == 8 && sizeof(GemmArguments) == 22 * 8 && sizeof(ReduceArguments) == 13 * 8 &&
                   sizeof(PackArguments) == 20 * 8 && sizeof(FinishArguments) == 17 * 8 &&
                   sizeof(GroupTile) == 2 * 8 && sizeof(GroupTilesArguments) == 4 * 8 &&
-                  sizeof(GroupedArguments) == 23 * 8 && sizeof(SplitArguments) == 24 * 8 &&
+                  sizeof(GroupedArguments) == 23 * 8 && sizeof(SplitArguments) == 25 * 8 &&
                   sizeof(TensorArguments) == 22 * 8 && sizeof(FixupArguments) == 40 * 8,
               "host and kernels must lay the structs out alike");
 #endif

@@ -247,14 +247,15 @@ Problem prepared(Problem problem, bool is_a) {
 TEST(TensorPlan, SplitsTheOtherOperandAloneWhereOneWasPrepared) {
   for (const Precision precision : {Precision::bf16x6, Precision::f16x3}) {
     const Problem problem = square(2048, precision);
-    const Plan whole = plan_sgemm(problem, hopper());
+    const std::int64_t blocks = precision == Precision::f16x3 ? 2048 / 64 : 2048 / 32;
     for (const bool is_a : {true, false}) {
       const Plan plan = plan_sgemm(prepared(problem, is_a), hopper());
       ASSERT_EQ(steps_of(plan), by_warpgroups);
       const auto split = numbers_of<SplitArguments>(plan.steps[0]);
       EXPECT_EQ(split.a.panels, is_a ? 0 : 16);
       EXPECT_EQ(split.b.panels, is_a ? 16 : 0);
-      EXPECT_EQ(plan.steps[0].geometry.groups[0], whole.steps[0].geometry.groups[0] / 2);
+      EXPECT_EQ(plan.steps[0].geometry.groups[0],
+                static_cast<std::size_t>(16 * ceil_div(blocks, split.blocks_of_group)));
       EXPECT_EQ(plan.workspace_bytes.size(), 2u);  // the other's terms, and sums
       for (const std::size_t step : {1, 2}) {
         EXPECT_EQ(works_on(plan.steps[step], operand_prepared_a), is_a);
@@ -262,6 +263,18 @@ TEST(TensorPlan, SplitsTheOtherOperandAloneWhereOneWasPrepared) {
       }
     }
   }
+}
+
+TEST(TensorPlan, SplitsSeveralBlocksInAWorkGroupWhereTheDeviceIsBusyAllTheSame) {
+  const auto blocks_of_group = [](std::int64_t size) {
+    const Plan plan = plan_sgemm(square(size, Precision::f16x3), hopper());
+    EXPECT_EQ(steps_of(plan), by_warpgroups);
+    return numbers_of<SplitArguments>(plan.steps[0]).blocks_of_group;
+  };
+  EXPECT_EQ(blocks_of_group(1024), 1);
+  EXPECT_EQ(blocks_of_group(2048), 2);
+  EXPECT_EQ(blocks_of_group(4096), 4);
+  EXPECT_EQ(blocks_of_group(8192), 4);
 }
 
 TEST(TensorPlan, LaysAPreparedOperandOutForAllSettings) {

@@ -8,7 +8,8 @@
 //
 // The matrix X has `rows` rows (m of A, n of B) and `depth` columns (k), of which neighbours stand row_step
 // and k_step apart: one of the two is 1. What lies beyond them is zero. The first work-groups have operand 0,
-// the others operand 1; one has one block. Those in the second dimension walk over the members of the batch.
+// the others operand 1; each has so many blocks along k, and loads the next while it splits one. Those in the
+// second dimension walk over the members of the batch.
 // The host says how many terms the values of each operand have: one, where a term holds 16-bit values.
 //
 // device: compute_capability 80, starts_early
@@ -23,7 +24,7 @@
 #define BY_ROWS 0  // rows have scales, made by row_scales.cl, and not each block: 0 1
 #endif
 #ifndef RESIDENT
-#define RESIDENT 2  // work-groups that should fit on a multiprocessor, see dialect.h: 2 4
+#define RESIDENT 2  // work-groups that should fit on a multiprocessor, see dialect.h: 2 3
 #endif
 
 #define ASYNC 0
@@ -55,82 +56,110 @@ chunk_column(const uint item, const int i, const bool along_k) {
   return (int)(along_k ? item % CHUNKS : item / PANEL + i * (WORK_ITEMS / PANEL));
 }
 
-// A chunk that begins at a multiple of 16 bytes.
+// --- Loading -----------------------------------------------------------------------------------------------
+//
+// A work-item's part of a block is kept as it is stored until it is used, so that all of it is on its way at
+// once. An element of 16 bits has a word to itself, or two share one if they are loaded in vectors. Then the
+// words of a chunk's second half are not used.
+
 FUNCTION void
-load_vectors(float* to, const struct Source* source, const long from) {
+load_vectors(float* words, const struct Source* source, const long from) {
   if (source->type == FP32_ELEMENTS) {
     const __global float4* vectors = (const __global float4*)(source->matrix + from);
-    vstore4(vectors[0], 0, to);
-    vstore4(vectors[1], 1, to);
-    return;
-  }
-  const uint4 vector = *(const __global uint4*)((const __global ushort*)source->matrix + from);
-  const uint pairs[4] = {vector.x, vector.y, vector.z, vector.w};
-  if (source->type == BF16_ELEMENTS) {
-#pragma unroll
-    for (int x = 0; x < 4; ++x) {
-      to[2 * x] = FIRST(BF16, pairs[x]);
-      to[2 * x + 1] = SECOND(BF16, pairs[x]);
-    }
+    vstore4(vectors[0], 0, words);
+    vstore4(vectors[1], 1, words);
   } else {
-#pragma unroll
-    for (int x = 0; x < 4; ++x) {
-      to[2 * x] = FIRST(F16, pairs[x]);
-      to[2 * x + 1] = SECOND(F16, pairs[x]);
-    }
+    vstore4(*(const __global float4*)((const __global ushort*)source->matrix + from), 0, words);
   }
 }
 // The first `count` of a chunk.
 FUNCTION void
-load_values(float* to, const struct Source* source, const long from, const int count) {
+load_elements(float* words, const struct Source* source, const long from, const int count) {
   if (source->type == FP32_ELEMENTS) {
     const __global float* at = source->matrix + from;
 #pragma unroll
     for (int x = 0; x < 8; ++x) {
-      to[x] = x < count ? *at : 0.0f;
+      words[x] = x < count ? *at : 0.0f;
       at += source->k_step;
     }
   } else {
     const __global ushort* at = (const __global ushort*)source->matrix + from;
 #pragma unroll
     for (int x = 0; x < 8; ++x) {
-      to[x] = x < count ? float_of_bits(*at, source->type) : 0.0f;
+      words[x] = AS_FLOAT((uint)(x < count ? *at : 0));
       at += source->k_step;
     }
   }
 }
 
-// A block that is whole, as most are, takes far fewer instructions.
+// Do all chunks of a panel's whole blocks begin at multiples of 16 bytes?
+FUNCTION bool
+is_in_vectors(const struct Source* panel, const bool along_k) {
+  const uint bytes = panel->type == FP32_ELEMENTS ? 4 : 2;  // of an element
+  return panel->rows >= PANEL && along_k && ((ulong)panel->matrix + panel->first * bytes) % 16 == 0 &&
+         panel->row_step * bytes % 16 == 0;
+}
+
+// Loads a work-item's chunks, which begin at `from`, of a block of which `depth` is there along k, perhaps
+// more than it has. A block that is whole, as most are, takes far fewer instructions.
 FUNCTION void
-load_block(float* values, const struct Source* source, const bool along_k, const uint item) {
-  const bool whole = source->rows >= PANEL && source->depth >= TSK;
-  const uint bytes = source->type == FP32_ELEMENTS ? 4 : 2;  // of an element
-  const bool vectors = whole && along_k && ((ulong)source->matrix + source->first * bytes) % 16 == 0 &&
-                       source->row_step * bytes % 16 == 0;
+load_block(float* words, const struct Source* panel, const long* from, const int depth, const bool in_vectors,
+           const uint item) {
+  const bool along_k = panel->k_step == 1;
+  if (in_vectors && depth >= TSK) {
 #pragma unroll
-  for (int i = 0; i < OWN; ++i) {
-    const int row = chunk_row(item, i, along_k);
-    const int k = chunk_column(item, i, along_k) * 8;
-    const long from = source->first + row * source->row_step + k * source->k_step;
-    if (vectors) {
-      load_vectors(values + 8 * i, source, from);
-    } else if (whole) {
-      load_values(values + 8 * i, source, from, 8);
-    } else {
-      load_values(values + 8 * i, source, from, row < source->rows ? source->depth - k : 0);
+    for (int i = 0; i < OWN; ++i) {
+      load_vectors(words + 8 * i, panel, from[i]);
+    }
+  } else if (panel->rows >= PANEL && depth >= TSK) {
+#pragma unroll
+    for (int i = 0; i < OWN; ++i) {
+      load_elements(words + 8 * i, panel, from[i], 8);
+    }
+  } else {
+#pragma unroll
+    for (int i = 0; i < OWN; ++i) {
+      const bool exists = chunk_row(item, i, along_k) < panel->rows;
+      load_elements(words + 8 * i, panel, from[i], exists ? depth - 8 * chunk_column(item, i, along_k) : 0);
     }
   }
 }
 
-// The largest of all work-items' values, as bits.
+#define UNPACK_NARROW(type)                                                                            \
+  if (in_vectors) {                                                                                    \
+    _Pragma("unroll") for (int x = 0; x < VALUES / 2; ++x) {                                           \
+      const uint pair = AS_UINT(words[x / 4 * 8 + x % 4]);                                             \
+      values[2 * x] = FIRST(type, pair);                                                               \
+      values[2 * x + 1] = SECOND(type, pair);                                                          \
+    }                                                                                                  \
+  } else {                                                                                             \
+    _Pragma("unroll") for (int x = 0; x < VALUES; ++x) { values[x] = FIRST(type, AS_UINT(words[x])); } \
+  }
+FUNCTION void
+unpack(float* values, const float* words, const int type, const bool in_vectors) {
+  if (type == FP32_ELEMENTS) {
+#pragma unroll
+    for (int x = 0; x < VALUES; ++x) {
+      values[x] = words[x];
+    }
+  } else if (type == BF16_ELEMENTS) {
+    UNPACK_NARROW(BF16);
+  } else {
+    UNPACK_NARROW(F16);
+  }
+}
+
+// --- Splitting ---------------------------------------------------------------------------------------------
+
+// The largest of all work-items' values, as bits. A NaN does not count: no terms add up to one.
 FUNCTION uint
 largest(const float* values, LOCAL_PTR uint* shared, const uint item) {
-  uint most = 0;
+  float greatest = 0.0f;
 #pragma unroll
   for (int x = 0; x < VALUES; ++x) {
-    most = max(most, AS_UINT(values[x]) & 0x7fffffffu);
+    greatest = fmax(greatest, fabs(values[x]));
   }
-  most = SUB_GROUP_MAX(most);
+  const uint most = SUB_GROUP_MAX(AS_UINT(greatest));
   if (item % 32 == 0) {
     shared[item / 32] = most;
   }
@@ -157,11 +186,12 @@ excess(const float left, const float value, const float part) {
 }
 
 // Puts the terms of a chunk into its place in each tile, `to` in global memory or `tiles`, and answers the
-// greatest excess of its values.
+// greatest excess of its values. One term must be the value.
 FUNCTION int
 split_chunk(LOCAL_PTR uint* tiles, __global uint* to, const bool along_k, const float* values,
             const float factor, const int row, const int column, const int terms) {
   int most = 0;
+  uint left = 0;
   uint pairs[TERMS][4];
 #pragma unroll
   for (int x = 0; x < 4; ++x) {
@@ -177,13 +207,14 @@ split_chunk(LOCAL_PTR uint* tiles, __global uint* to, const bool along_k, const 
         pairs[term][x] = pair;
         first_left -= FIRST(TERM, pair);
         second_left -= SECOND(TERM, pair);
-        if (term < TERMS - 1) {
+        if (term < terms - 1) {
           first_left *= NEXT_TERM_SCALE;
           second_left *= NEXT_TERM_SCALE;
           unit *= NEXT_TERM_SCALE;
         }
       }
     }
+    left |= AS_UINT(first_left) | AS_UINT(second_left);
     most = max(most, max(excess(first_left, first, TOLERANCE * unit),
                          excess(second_left, second, TOLERANCE * unit)));
   }
@@ -202,7 +233,7 @@ split_chunk(LOCAL_PTR uint* tiles, __global uint* to, const bool along_k, const 
       }
     }
   }
-  return most;
+  return terms == 1 ? (int)(left & 0x7fffffffu) : most;
 }
 
 // The same of all chunks of a work-item. Where terms miss values the scale of their row becomes NaN, or
@@ -229,12 +260,9 @@ split_values(LOCAL_PTR uint* tiles, __global uint* to, const bool along_k, const
 
 // `inexact` is local memory, which nobody uses before or after.
 FUNCTION void
-split_block(const struct Source* source, const int terms, __global uint* to, __global float* scale_at,
-            __global float* row_scales, LOCAL_PTR uint* tiles, LOCAL_PTR uint* shared, LOCAL_PTR int* inexact,
-            const uint item) {
-  const bool along_k = source->k_step == 1;
-  float values[VALUES];
-  load_block(values, source, along_k, item);
+split_block(const float* values, const bool along_k, const bool none, const int terms, __global uint* to,
+            __global float* scale_at, __global float* row_scales, LOCAL_PTR uint* tiles,
+            LOCAL_PTR uint* shared, LOCAL_PTR int* inexact, const uint item) {
   if (item == 0) {
     *inexact = 0;
   }
@@ -256,17 +284,9 @@ split_block(const struct Source* source, const int terms, __global uint* to, __g
     }
   }
   if (item == 0) {
-    *scale_at = source->none ? SCALE_OF_NONE : *inexact ? SCALE_OF_INEXACT : scale;
+    *scale_at = none ? SCALE_OF_NONE : *inexact ? SCALE_OF_INEXACT : scale;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-}
-
-// A block of a panel's columns along k.
-FUNCTION void
-find_block(struct Source* source, const int block) {
-  const int k = block * TSK;
-  source->first += (long)k * source->k_step;
-  source->depth = LEAST(source->depth - k, TSK);
 }
 
 __kernel __attribute__((work_group(WORK_ITEMS, RESIDENT))) void
@@ -280,14 +300,15 @@ split(ARGUMENTS(SplitArguments), const __global float* A, const __global long* a
   __local int inexact[1];
   uint item = get_local_id(0);
   const int blocks = (int)((p.depth + TSK - 1) / TSK);
-  const uint of_first = (uint)p.a.panels * blocks;
+  const int strips = (int)((blocks + p.blocks_of_group - 1) / p.blocks_of_group);
+  const uint of_first = (uint)p.a.panels * strips;
   const bool is_first = (uint)get_group_id(0) < of_first;
   const uint group = (uint)get_group_id(0) - (is_first ? 0 : of_first);
   const long members = is_first ? p.a.members : p.b.members;
   const int terms = (int)(is_first ? p.a.terms : p.b.terms);
   const uint panels = (uint)(is_first ? p.a.panels : p.b.panels);
-  int block = (int)(group / panels);
-  int panel = (int)(group - block * panels);
+  int strip = (int)(group / panels);
+  int panel = (int)(group - strip * panels);
   __global uint* Y = is_first ? a_terms + p.a.y_offset : b_terms + p.b.y_offset;
 
   if (p.counters > 0 && get_group_id(1) == 0) {
@@ -299,7 +320,7 @@ split(ARGUMENTS(SplitArguments), const __global float* A, const __global long* a
     // Compilers would carry what follows from these over from member to member, and spill.
     OPAQUE(item);
     OPAQUE(panel);
-    OPAQUE(block);
+    OPAQUE(strip);
     struct Source source;
     if (is_first) {
       find_panel(&source, A, MEMBER_ELEMENT(A, p.a.x, a_table, member, p.a.type), &p.a, p.depth, panel, 0);
@@ -307,12 +328,37 @@ split(ARGUMENTS(SplitArguments), const __global float* A, const __global long* a
       find_panel(&source, B, MEMBER_ELEMENT(B, p.b.x, b_table, member, p.b.type), &p.b, p.depth, panel,
                  group_tiles_at(tiles_at, p.tiles_offset));
     }
-    find_block(&source, block);
     __global float* scales = (__global float*)Y;
-    split_block(&source, terms,
-                Y + ((member * blocks + block) * panels + panel) * (terms * (SMEM_TILE_BYTES / 4)),
-                scales + scales_position(members, member, panel, (long)panels, (long)blocks, terms) + block,
-                scales + row_scales_position(members, member, panel, (long)panels, (long)blocks, terms),
-                tiles, shared, inexact, item);
+    const bool along_k = source.k_step == 1;
+    const bool in_vectors = is_in_vectors(&source, along_k);
+    const int first = strip * (int)p.blocks_of_group;
+    const int end = (int)LEAST(first + p.blocks_of_group, blocks);
+    int depth = source.depth - first * TSK;
+    long from[OWN];
+#pragma unroll
+    for (int i = 0; i < OWN; ++i) {
+      from[i] = source.first + chunk_row(item, i, along_k) * source.row_step +
+                (long)(first * TSK + 8 * chunk_column(item, i, along_k)) * source.k_step;
+    }
+    float words[VALUES];
+    load_block(words, &source, from, depth, in_vectors, item);
+#pragma unroll 1
+    for (int block = first; block < end; ++block) {
+      float values[VALUES];
+      unpack(values, words, source.type, in_vectors && depth >= TSK);
+      depth -= TSK;
+#pragma unroll
+      for (int i = 0; i < OWN; ++i) {
+        from[i] += TSK * source.k_step;
+      }
+      if (block + 1 < end) {
+        load_block(words, &source, from, depth, in_vectors, item);
+      }
+      split_block(values, along_k, source.none, terms,
+                  Y + ((member * blocks + block) * panels + panel) * (terms * (SMEM_TILE_BYTES / 4)),
+                  scales + scales_position(members, member, panel, (long)panels, (long)blocks, terms) + block,
+                  scales + row_scales_position(members, member, panel, (long)panels, (long)blocks, terms),
+                  tiles, shared, inexact, item);
+    }
   }
 }

@@ -41,7 +41,7 @@ bool strides_forwards(const Sgemm& p) {
 
 // Gives each member of the batch to multiply_one(call).
 template <typename MultiplyOne>
-void one_by_one(const Call& call, const MultiplyOne& multiply_one) {
+[[gnu::noinline]] void one_by_one(const Call& call, const MultiplyOne& multiply_one) {
   Call one = call;
   one.problem.batch = 1;
   one.problem.a_stride = one.problem.b_stride = one.problem.c_stride = 0;
@@ -66,7 +66,7 @@ constinit Next<SgemmOfFortran> next_sgemm("sgemm_");
 }
 
 // Has the next BLAS compute the call. A legal one has the sizes of BLAS, so that all of them fit an int.
-void pass_on(const Call& call, const std::string& reason) {
+[[gnu::noinline]] void pass_on(const Call& call, const std::string& reason) {
   SgemmOfFortran* const sgemm = next_sgemm.find();
   if (sgemm == nullptr) {
     give_up(reason + "; and there is no other BLAS to pass it on to");
@@ -105,17 +105,20 @@ Context* open_device() {
   }
 }
 
-// Opened by the first call. Throws where it would have to be opened after a fork, and a driver cannot be
-// asked.
-Context* shared_device() {
-  static constinit std::atomic<Context*> opened = nullptr;
-  if (Context* const device = opened) {
-    return device;
-  }
+constinit std::atomic<Context*> opened = nullptr;
+
+// Throws where it would have to be opened after a fork, and a driver cannot be asked.
+[[gnu::noinline]] Context* open_shared_device() {
   require_devices_work_here();  // before the guards of static variables
   static Context* const device = open_device();
   opened = device;
   return device;
+}
+
+// Opened by the first call.
+Context* shared_device() {
+  Context* const device = opened;
+  return device != nullptr ? device : open_shared_device();
 }
 
 void multiply(Context& device, Call& call) {
@@ -148,6 +151,18 @@ void serve_failed(const Call& call, const std::string& reason, std::optional<Sta
   pass_on(call, reason);
 }
 
+// The exception that is being handled says why.
+[[gnu::noinline]] void serve_failed(const Call& call) {
+  try {
+    throw;
+  } catch (const Error& error) {
+    serve_failed(call, error.what(), error.status());
+  } catch (const std::exception& error) {
+    serve_failed(call, reason_of(error), std::nullopt);
+  }
+}
+
+// A small product takes as long as to save registers for what is seldom done: that is in other functions.
 void serve(Call& call) {
   try {
     Context* const device = shared_device();
@@ -156,10 +171,8 @@ void serve(Call& call) {
     } else {
       multiply(*device, call);
     }
-  } catch (const Error& error) {
-    serve_failed(call, error.what(), error.status());
-  } catch (const std::exception& error) {
-    serve_failed(call, reason_of(error), std::nullopt);
+  } catch (...) {
+    serve_failed(call);
   }
 }
 
@@ -195,7 +208,7 @@ void compute(Call& call) {
   if (strides_forwards(call.problem)) {
     serve(call);
   } else {
-    one_by_one(call, serve);
+    one_by_one(call, compute);
   }
 }
 

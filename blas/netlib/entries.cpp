@@ -25,18 +25,11 @@ Call call_of(int m, int n, int k, float alpha, const float* a, int lda, const fl
 // --- Fortran ---------------------------------------------------------------------------------------------
 
 std::optional<Transpose> parse_transpose(char letter) {
-  switch (letter) {
-    case 'N':
-    case 'n':
-      return Transpose::no;
-    case 'T':
-    case 't':
-    case 'C':
-    case 'c':
-      return Transpose::yes;
-    default:
-      return std::nullopt;
+  const int lower = letter | 0x20;  // of a letter in ASCII; nothing else becomes one of these
+  if (lower == 'n') {
+    return Transpose::no;
   }
+  return lower == 't' || lower == 'c' ? std::optional(Transpose::yes) : std::nullopt;
 }
 
 // `call` lacks its transposes.

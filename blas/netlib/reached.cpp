@@ -66,8 +66,10 @@ Family& family() {
 }
 
 void note_reached() {
-  if (!family().reached.load(std::memory_order_relaxed)) {
+  static constinit std::atomic<bool> noted = false;  // by this process, or by one that it was forked from
+  if (!noted.load(std::memory_order_relaxed)) {
     family().reached = true;
+    noted = true;
   }
 }
 

@@ -16,8 +16,11 @@
 namespace duogemm {
 namespace {
 
-// A program's registers and calls, besides its local memory, which is on the stack as well.
-constexpr std::size_t stack_of_program = std::size_t{64} << 10;
+// What a program with local memory has on the stack: that memory, registers and calls. Another has no more
+// than the library's other functions.
+std::size_t stack_of_program(std::size_t local_bytes) {
+  return local_bytes == 0 ? 0 : (std::size_t{64} << 10) + local_bytes;
+}
 
 [[noreturn]] void refuse(const std::string& what) {
   throw Error(Status::unsupported, "the cpu device " + what);
@@ -63,13 +66,14 @@ class CpuMemory final : public Buffer {
 class CpuKernel final : public Kernel {
  public:
   CpuKernel(std::shared_ptr<CpuEntry> entry, std::size_t local_bytes, std::string library = {})
-      : entry_(std::move(entry)),
-        stack_bytes_(stack_of_program + local_bytes),
-        library_(std::move(library)) {}
+      : entry_(std::move(entry)), stack_bytes_(stack_of_program(local_bytes)), library_(std::move(library)) {}
   std::size_t sub_group_size(const Extent&) const override { return 1; }
   std::string binary() const override { return library_; }
-  CpuEntry* entry() const { return entry_.get(); }
   std::size_t stack_bytes() const { return stack_bytes_; }
+  void compute(const Geometry& geometry, const HostQueue::Arguments& arguments, std::size_t first,
+               std::size_t end) const {
+    call_with_stack(stack_bytes_, [&] { (*entry_)(arguments.data(), geometry.groups.data(), first, end); });
+  }
 
  private:
   const std::shared_ptr<CpuEntry> entry_;
@@ -82,7 +86,7 @@ class CpuQueue final : public HostQueue {
   explicit CpuQueue(WorkerThreads& workers) : workers_(workers) {}
 
   void launch(const Kernel& kernel, const Geometry& geometry, std::span<const Argument> arguments) override {
-    Places places{};
+    Arguments places{};
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       if (const Buffer* const* buffer = std::get_if<const Buffer*>(&arguments[i])) {
         places.at(i) = *buffer == nullptr ? nullptr : reinterpret_cast<const void*>((*buffer)->native());
@@ -95,8 +99,14 @@ class CpuQueue final : public HostQueue {
     compute(kernel, geometry, places);
   }
 
-  void compute(const Kernel& kernel, const Geometry& geometry, const std::byte* numbers) override {
-    compute(kernel, geometry, Places{numbers});
+  void compute(const Kernel& kernel, const Geometry& geometry, const Arguments& arguments) override {
+    const auto& program = static_cast<const CpuKernel&>(kernel);
+    const std::size_t groups = geometry.groups[0] * geometry.groups[1];
+    if (geometry.cores == 1 || groups == 1) {
+      program.compute(geometry, arguments, 0, groups);
+    } else {
+      compute_with_others(program, geometry, arguments, groups);
+    }
   }
 
   void start_write(const Buffer& to, std::size_t offset, const void* from, std::size_t bytes) override {
@@ -117,29 +127,18 @@ class CpuQueue final : public HostQueue {
   void with_device(const std::function<void()>& work) override { work(); }
 
  private:
-  // The values of a kernel's parameters are there. No kernel has more of them.
-  using Places = std::array<const void*, 10>;
-
-  void compute(const Kernel& kernel, const Geometry& geometry, const Places& places) {
-    const auto& program = static_cast<const CpuKernel&>(kernel);
-    CpuEntry& entry = *program.entry();
-    const auto& groups = geometry.groups;
-    const auto compute = [&](std::size_t first, std::size_t end) {
-      call_with_stack(program.stack_bytes(), [&] { entry(places.data(), groups.data(), first, end); });
-    };
-    const std::size_t all = groups[0] * groups[1];
-    if (geometry.cores == 1 || all == 1) {
-      compute(0, all);
-      return;
-    }
+  // A small product would save registers for what is done here.
+  [[gnu::noinline]] void compute_with_others(const CpuKernel& program, const Geometry& geometry,
+                                             const Arguments& arguments, std::size_t groups) {
     // Several at once where there are many.
     constexpr std::size_t turns = 64;
-    const std::size_t several = std::max<std::size_t>(all / (turns * geometry.cores), 1);
+    const std::size_t several = std::max<std::size_t>(groups / (turns * geometry.cores), 1);
     // Once for all that the calling thread computes, with a little more for what is called on the way.
     constexpr std::size_t way = std::size_t{16} << 10;
     call_with_stack(program.stack_bytes() + way, [&] {
-      workers_.compute((all + several - 1) / several,
-                       [&](std::size_t i) { compute(i * several, std::min((i + 1) * several, all)); });
+      workers_.compute((groups + several - 1) / several, [&](std::size_t i) {
+        program.compute(geometry, arguments, i * several, std::min((i + 1) * several, groups));
+      });
     });
   }
 

@@ -59,15 +59,19 @@ class Context::Implementation {
   WarmUp warm() { return here().runtime.warm(); }
 
   // `operands` are the caller's.
-  void multiply(const Sgemm& request, BatchBy batch_by, HostOperands operands,
-                const ProgressListener& progress) {
+  void multiply(const Sgemm& request, const HostOperands& operands, const ProgressListener& progress) {
     const OpenDevice& known = *open_;
-    if (known.forks == forks() && batch_by == BatchBy::strides &&
-        known.call->multiply_again(request, operands)) {
+    if (known.forks == forks() && known.call->multiply_again(request, operands)) {
       report_done(progress);
-      record_call(request, CallMemory::host, CallBatch::strides);
-      return;
+      record_call(request, CallMemory::host);
+    } else {
+      multiply(request, BatchBy::strides, operands, progress);
     }
+  }
+
+  // A small product waits for what this keeps on the stack, if it is a part of the other.
+  [[gnu::noinline]] void multiply(const Sgemm& request, BatchBy batch_by, HostOperands operands,
+                                  const ProgressListener& progress) {
     const auto [problem, swapped] = to_column_major(request, batch_by);
     if (problem.is_empty()) {
       report_done(progress);
@@ -136,7 +140,7 @@ WarmUp Context::warm() { return implementation_->warm(); }
 void Context::sgemm(const Sgemm& request, const void* a, const void* b, void* c,
                     const ProgressListener& progress) {
   implementation_->multiply(
-      request, BatchBy::strides,
+      request,
       {.a = static_cast<const float*>(a), .b = static_cast<const float*>(b), .c = static_cast<float*>(c)},
       progress);
 }

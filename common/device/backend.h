@@ -151,8 +151,9 @@ class Queue {
 // and all threads may use it at once.
 class HostQueue : public Queue {
  public:
-  // Launches a kernel whose struct tells addresses in place of offsets, and whose buffers are all null.
-  virtual void compute(const Kernel& kernel, const Geometry& geometry, const std::byte* numbers) = 0;
+  // For each parameter of a kernel, the buffer's address, or where the number or struct stands.
+  using Arguments = std::array<const void*, 10>;
+  virtual void compute(const Kernel& kernel, const Geometry& geometry, const Arguments& arguments) = 0;
 };
 
 // Some drivers tell only of a compiled kernel that its work-groups have more work-items than find room.

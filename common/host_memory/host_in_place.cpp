@@ -24,16 +24,16 @@ class InPlace final : public HostCall {
     }
     Known* const known = queue_ ? Memory::of(call) : nullptr;
     if (known == nullptr || known->serial != serial_ || !alike(known->problem, call) ||
-        operands.a == nullptr || operands.b == nullptr || operands.c == nullptr) {
+        operands.a == nullptr || operands.b == nullptr || operands.c == nullptr ||
+        !are_elements_aligned(operands)) {
       return false;
     }
-    const auto places = by_address(operands.a, operands.b, operands.c);
-    if (!places || (*places)[0].aligned() != known->problem.a_aligned ||
-        (*places)[1].aligned() != known->problem.b_aligned ||
-        (*places)[2].aligned() != known->problem.c_aligned) {
+    const MatrixPlace a = place_of(operands.a), b = place_of(operands.b), c = place_of(operands.c);
+    if (a.aligned() != known->problem.a_aligned || b.aligned() != known->problem.b_aligned ||
+        c.aligned() != known->problem.c_aligned) {
       return false;
     }
-    known->plan->compute(*queue_, known->numbers, *places, {call.alpha, call.beta});
+    known->step.compute(*queue_, a.offset, b.offset, c.offset, {call.alpha, call.beta});
     return true;
   }
 
@@ -48,12 +48,12 @@ class InPlace final : public HostCall {
   }
 
  private:
-  // A thread's own copy of a plan, and of the struct that each call fills in.
+  // What a thread remembers of a problem that multiplies.
   struct Known {
     std::uint64_t serial = 0;  // of the InPlace
     Problem problem;
     std::shared_ptr<const PreparedPlan> plan;
-    PreparedPlan::Numbers numbers = {};
+    StepByAddress step;  // of the plan
   };
 
   // A thread's memory goes with the thread, and calls that come even later know nothing.
@@ -69,10 +69,11 @@ class InPlace final : public HostCall {
         thread_local const Memory memory;
         all = all_;
       }
-      // With one multiplication: a chain of them takes as long as a small product.
+      // With one multiplication: a chain of them takes as long as a small product. Eight times one number
+      // plus another is an address.
       std::uint64_t mixed = 0;
       for (const std::int64_t number : {p.m, p.n, p.k, p.lda, p.ldb, p.ldc, p.batch}) {
-        mixed = std::rotl(mixed, 11) + static_cast<std::uint64_t>(number);
+        mixed = 8 * mixed + static_cast<std::uint64_t>(number);
       }
       return &all[mixed * 0x9e3779b97f4a7c15u >> 58];
     }
@@ -89,48 +90,42 @@ class InPlace final : public HostCall {
     static inline thread_local bool gone_ = false;
   };
 
-  // Tells whether the two differ in nothing that a plan of one step depends on (see `key` in
-  // runtime/runtime.cpp).
+  // Tells whether the two, of which the first multiplies, differ in nothing that a plan of one step depends
+  // on (see `key` in runtime/runtime.cpp).
   static bool alike(const Sgemm& a, const Sgemm& b) {
     return a.m == b.m && a.n == b.n && a.k == b.k && a.lda == b.lda && a.ldb == b.ldb && a.ldc == b.ldc &&
            a.a_op == b.a_op && a.b_op == b.b_op && a.batch == b.batch && a.a_stride == b.a_stride &&
            a.b_stride == b.b_stride && a.c_stride == b.c_stride && a.level == b.level &&
            a.precision == b.precision && a.a_type == b.a_type && a.b_type == b.b_type &&
-           a.c_type == b.c_type && (a.alpha == 0.0f) == (b.alpha == 0.0f) &&
-           (a.beta == 0.0f) == (b.beta == 0.0f);
+           a.c_type == b.c_type && b.alpha != 0.0f && (a.beta == 0.0f) == (b.beta == 0.0f);
   }
 
   static bool is_element_aligned(const float* matrix) {
     return reinterpret_cast<std::uintptr_t>(matrix) % sizeof(float) == 0;
   }
 
-  // A matrix's buffer is the null address, and its address is an offset, for kernels that the process
-  // computes. Nothing where no offset tells an address.
-  static std::optional<std::array<MatrixPlace, 3>> by_address(const float* a, const float* b,
-                                                              const float* c) {
-    if (!is_element_aligned(a) || !is_element_aligned(b) || !is_element_aligned(c)) {
-      return std::nullopt;
-    }
-    const auto place = [](const float* matrix) {
-      return MatrixPlace{nullptr,
-                         static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(matrix) / sizeof(float))};
-    };
-    return std::array{place(a), place(b), place(c)};
+  static bool are_elements_aligned(const HostOperands& operands) {
+    return is_element_aligned(operands.a) && is_element_aligned(operands.b) && is_element_aligned(operands.c);
   }
 
+  // A matrix's buffer is the null address, and its address is an offset, for kernels that the process
+  // computes.
+  static MatrixPlace place_of(const float* matrix) {
+    return {nullptr, static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(matrix) / sizeof(float))};
+  }
+
+  // False where no offset tells an address.
   bool multiply_by_address(const Problem& given, const HostOperands& operands) {
-    const auto addresses = by_address(operands.a, operands.b, operands.c);
-    if (!addresses) {
+    if (!are_elements_aligned(operands)) {
       return false;
     }
-    const auto& [a, b, c] = *addresses;
-    const PreparedPlan::Operands places{a, b, c};
+    const PreparedPlan::Operands places{place_of(operands.a), place_of(operands.b), place_of(operands.c)};
     const Problem problem = placed(given, places);
     std::shared_ptr<const PreparedPlan> plan = runtime_.enqueue(problem, *queue_, places);
     Known* const known = Memory::of(problem);
-    if (known != nullptr && problem.multiplies() && plan->computes_by_address()) {
-      const PreparedPlan::Numbers numbers = plan->numbers();
-      *known = {serial_, problem, std::move(plan), numbers};
+    const std::optional<StepByAddress> step = plan->by_address();
+    if (known != nullptr && problem.multiplies() && step) {
+      *known = {serial_, problem, std::move(plan), *step};
     }
     return true;
   }

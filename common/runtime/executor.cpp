@@ -122,17 +122,29 @@ void PreparedPlan::enqueue_multiply(Queue& queue, const Operands& operands, cons
   }
 }
 
-PreparedPlan::Numbers PreparedPlan::numbers() const {
-  Numbers planned{};
-  std::ranges::copy(steps_.front().numbers.values, planned.bytes.begin());
-  return planned;
-}
-
-void PreparedPlan::compute(HostQueue& queue, Numbers& numbers, std::span<const MatrixPlace> addresses,
-                           const Scalars& scalars) const {
-  const PreparedStep& step = steps_.front();
-  Call{addresses, {}, scalars}.fill_in(numbers.bytes.data(), step.numbers);
-  queue.compute(*step.kernel, step.geometry, numbers.bytes.data());
+std::optional<StepByAddress> PreparedPlan::by_address() const {
+  const PreparedStep& only = steps_.front();
+  const auto& [values, offsets, factors] = only.numbers;
+  StepByAddress step;
+  if (steps_.size() > 1 || layout_.bytes > 0 || values.size() > step.numbers_.size() ||
+      offsets.size() != step.address_at_.size() || factors.size() != 2) {
+    return std::nullopt;
+  }
+  step.kernel_ = only.kernel.get();
+  step.geometry_ = &only.geometry;
+  std::ranges::copy(values, step.numbers_.begin());
+  std::size_t c_and_d = static_cast<std::size_t>(operand_c.slot);
+  for (const auto& [at, operand] : offsets) {
+    const std::size_t i = operand == operand_c ? c_and_d++ : static_cast<std::size_t>(operand.slot);
+    if (i >= step.address_at_.size()) {
+      return std::nullopt;
+    }
+    step.address_at_[i] = at;
+  }
+  for (const auto& [at, scalar] : factors) {
+    (scalar == ScalarOf::alpha ? step.alpha_at_ : step.beta_at_) = at;
+  }
+  return step;
 }
 
 void PreparedPlan::enqueue(const PreparedStep& step, Queue& queue, const Operands& operands,
@@ -144,11 +156,11 @@ void PreparedPlan::enqueue(const PreparedStep& step, Queue& queue, const Operand
   for (const auto& [at, given] : step.given) {
     arguments[at] = call.argument(given);
   }
-  Numbers filled;
+  alignas(std::int64_t) std::array<std::byte, most_struct_bytes> filled;
   if (const std::size_t bytes = step.numbers.values.size(); bytes > 0) {
-    std::ranges::copy(step.numbers.values, filled.bytes.begin());
-    call.fill_in(filled.bytes.data(), step.numbers);
-    arguments[step.numbers_at] = std::span<const std::byte>(filled.bytes.data(), bytes);
+    std::ranges::copy(step.numbers.values, filled.begin());
+    call.fill_in(filled.data(), step.numbers);
+    arguments[step.numbers_at] = std::span<const std::byte>(filled.data(), bytes);
   }
   queue.launch(*step.kernel, step.geometry, {arguments, step.count});
 }

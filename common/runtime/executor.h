@@ -3,7 +3,9 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <variant>
@@ -24,6 +26,36 @@ struct MatrixPlace {
   bool aligned() const { return offset % 4 == 0 && (buffer == nullptr || buffer->aligned()); }
 };
 
+// The only step of a plan, computed by this process with addresses in place of buffers and offsets. It holds
+// the kernel's struct, and serves one call after the other: each gives all that is not as planned.
+class StepByAddress {
+ public:
+  StepByAddress() = default;
+
+  // The addresses are in floats.
+  void compute(HostQueue& queue, std::int64_t a, std::int64_t b, std::int64_t c, const Scalars& scalars) {
+    const std::array<std::int64_t, 4> addresses = {a, b, c, c};
+    for (std::size_t i = 0; i < addresses.size(); ++i) {
+      std::memcpy(numbers_.data() + address_at_[i], &addresses[i], sizeof addresses[i]);
+    }
+    std::memcpy(numbers_.data() + alpha_at_, &scalars.alpha, sizeof scalars.alpha);
+    std::memcpy(numbers_.data() + beta_at_, &scalars.beta, sizeof scalars.beta);
+    arguments_[0] = numbers_.data();
+    queue.compute(*kernel_, *geometry_, arguments_);
+  }
+
+ private:
+  friend class PreparedPlan;
+  const Kernel* kernel_ = nullptr;
+  const Geometry* geometry_ = nullptr;
+  // Bytes of the struct: where A's address is, B's, and C's, which is there twice; and the factors.
+  std::array<std::size_t, 4> address_at_ = {};
+  std::size_t alpha_at_ = 0;
+  std::size_t beta_at_ = 0;
+  alignas(std::int64_t) std::array<std::byte, sizeof(GemmArguments)> numbers_ = {};
+  HostQueue::Arguments arguments_ = {};  // the struct, and buffers that are null
+};
+
 // A plan with its kernels compiled. It may run on several queues at once, each time with workspaces of its
 // own.
 class PreparedPlan {
@@ -33,11 +65,6 @@ class PreparedPlan {
 
   // Each workspace of the plan, in the plan's order.
   using Workspaces = std::vector<MatrixPlace>;
-
-  // A kernel's struct, filled in for a call.
-  struct Numbers {
-    alignas(std::int64_t) std::array<std::byte, most_struct_bytes> bytes;
-  };
 
   // Throws as ProgramCache::get does.
   PreparedPlan(Plan plan, Device& device, ProgramCache& programs);
@@ -52,16 +79,9 @@ class PreparedPlan {
   // The first `count` of its steps. The factors may be others than those planned, of which the same are zero.
   void enqueue(Queue& queue, const Operands& operands, const Workspaces& workspaces, const Scalars& scalars,
                std::size_t count = SIZE_MAX) const;
-  // Whether it can be computed by this process with addresses in place of buffers and offsets: it has one
-  // step, and no workspace.
-  bool computes_by_address() const {
-    return steps_.size() == 1 && !steps_[0].numbers.values.empty() && layout_.bytes == 0;
-  }
-  // Only then. The operands' offsets are addresses in floats. `numbers` is what numbers() answered, and
-  // serves one call after the other: each gives all that is not as planned.
-  Numbers numbers() const;
-  void compute(HostQueue& queue, Numbers& numbers, std::span<const MatrixPlace> addresses,
-               const Scalars& scalars) const;
+  // What must not outlive the plan; nothing where it has several steps or a workspace, or its step is no
+  // product of A and B.
+  std::optional<StepByAddress> by_address() const;
   // The multiplication alone, without the steps before and after. Only after a whole enqueue.
   void enqueue_multiply(Queue& queue, const Operands& operands, const Workspaces& workspaces,
                         const Scalars& scalars) const;

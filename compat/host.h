@@ -254,7 +254,7 @@ FUNCTION float4 fold16(float16 vector) {
 // The work-item that this thread computes.
 static thread_local struct {
   std::size_t group[2];
-  std::size_t groups[2];
+  const std::size_t* groups;
   std::size_t item[2];
 } work;
 
@@ -283,7 +283,7 @@ FUNCTION void compute_groups(void (*kernel)(Parameters...), const std::size_t (&
     const std::size_t row = i == 0 ? 0 : i / groups[0];  // a small product takes as long as a division
     for (std::size_t y = 0; y < items[1]; ++y) {
       for (std::size_t x = 0; x < items[0]; ++x) {
-        work = {{i - row * groups[0], row}, {groups[0], groups[1]}, {x, y}};
+        work = {{i - row * groups[0], row}, groups, {x, y}};
         kernel(argument<Parameters>(arguments[indices])...);
       }
     }

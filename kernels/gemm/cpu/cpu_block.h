@@ -75,6 +75,17 @@ find_tile(long* row, long* col, const long M, const int tile_m, const int tile_n
   *col = tile_col * tile_n;
 }
 
+// Where a member of a batch begins. What a table says is found apart: a small product takes as long as what
+// the host's compiler would prepare for that.
+OWN_FUNCTION __global float*
+listed_member(const __global float* base, const MatrixLayout* layout, const __global long* table,
+              const long member) {
+  return (__global float*)MEMBER(base, *layout, table, member);
+}
+#define FIND_MEMBER(base, layout, table, member)                        \
+  ((table) == 0 ? (base) + (layout).offset + (member) * (layout).stride \
+                : listed_member(base, &(layout), table, member))
+
 // The distance of element (row, col) of C or D from the first.
 FUNCTION long
 position_c(const long row, const long col, const long ld) {

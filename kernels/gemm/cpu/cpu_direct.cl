@@ -142,10 +142,10 @@ cpu_direct(ARGUMENTS(GemmArguments), const __global float* A, const __global lon
 
   const long members_apart = (long)get_num_groups(1);  // asked once: a CPU looks for it
   for (long member = get_group_id(1); member < p.batch; member += members_apart) {
-    const __global float* a = MEMBER(A, p.a, a_table, member) + first_row * (TRANS_A ? p.a.ld : 1);
-    const __global float* b = MEMBER(B, p.b, b_table, member) + first_col * (TRANS_B ? 1 : p.b.ld);
-    const __global float* c = MEMBER(C, p.c, c_table, member) + position_c(first_row, first_col, p.c.ld);
-    __global float* d = MEMBER(D, p.d, d_table, member) + position_c(first_row, first_col, p.d.ld);
+    const __global float* a = FIND_MEMBER(A, p.a, a_table, member) + first_row * (TRANS_A ? p.a.ld : 1);
+    const __global float* b = FIND_MEMBER(B, p.b, b_table, member) + first_col * (TRANS_B ? 1 : p.b.ld);
+    const __global float* c = FIND_MEMBER(C, p.c, c_table, member) + position_c(first_row, first_col, p.c.ld);
+    __global float* d = FIND_MEMBER(D, p.d, d_table, member) + position_c(first_row, first_col, p.d.ld);
     const __global float* a_part = a + (rows - part) * (TRANS_A ? p.a.ld : 1);
     for (long col = first_col; col < end_col;) {
       const int there = columns_of_block(end_col - col);

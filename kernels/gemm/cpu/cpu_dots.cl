@@ -177,15 +177,16 @@ cpu_dots(ARGUMENTS(GemmArguments), const __global float* A, const __global long*
   const long lda = STRIDE(p.K);
 #endif
 
-  for (long member = get_group_id(1); member < p.batch; member += get_num_groups(1)) {
-    const __global float* b = MEMBER(B, p.b, b_table, member);
-    const __global float* c = MEMBER(C, p.c, c_table, member) + position_c(first_row, 0, p.c.ld);
-    __global float* d = MEMBER(D, p.d, d_table, member) + position_c(first_row, 0, p.d.ld);
+  const long members_apart = (long)get_num_groups(1);  // asked once: a CPU looks for it
+  for (long member = get_group_id(1); member < p.batch; member += members_apart) {
+    const __global float* b = FIND_MEMBER(B, p.b, b_table, member);
+    const __global float* c = FIND_MEMBER(C, p.c, c_table, member) + position_c(first_row, 0, p.c.ld);
+    __global float* d = FIND_MEMBER(D, p.d, d_table, member) + position_c(first_row, 0, p.d.ld);
 #if TRANS_A
-    const __global float* a = MEMBER(A, p.a, a_table, member) + first_row * lda;
+    const __global float* a = FIND_MEMBER(A, p.a, a_table, member) + first_row * lda;
 #else
     LOCAL_PTR float* a = room + get_local_id(0);  // as in cpu_panels.cl
-    pack_rows(a, lda, MEMBER(A, p.a, a_table, member) + first_row, p.a.ld, rows, (int)p.K);
+    pack_rows(a, lda, FIND_MEMBER(A, p.a, a_table, member) + first_row, p.a.ld, rows, (int)p.K);
 #endif
     // Of two operands, the one that is in the caches is read again.
 #if TRANS_A

@@ -224,11 +224,14 @@ cpu_panels(ARGUMENTS(GemmArguments), const __global float* A, const __global lon
   const int depth = (int)CEIL_DIV(p.K, CEIL_DIV(p.K, longest));
 
   for (long member = get_group_id(1); member < p.batch; member += get_num_groups(1)) {
-    const __global float* a_member = MEMBER(A, p.a, a_table, member) + first_row * (TRANS_A ? p.a.ld : 1);
-    const __global float* b_member = MEMBER(B, p.b, b_table, member) + first_col * (TRANS_B ? 1 : p.b.ld);
+    const __global float* a_member =
+        FIND_MEMBER(A, p.a, a_table, member) + first_row * (TRANS_A ? p.a.ld : 1);
+    const __global float* b_member =
+        FIND_MEMBER(B, p.b, b_table, member) + first_col * (TRANS_B ? 1 : p.b.ld);
     const __global float* c_member =
-        MEMBER(C, p.c, c_table, member) + position_c(first_row, first_col, p.c.ld);
-    __global float* d_member = MEMBER(D, p.d, d_table, member) + position_c(first_row, first_col, p.d.ld);
+        FIND_MEMBER(C, p.c, c_table, member) + position_c(first_row, first_col, p.c.ld);
+    __global float* d_member =
+        FIND_MEMBER(D, p.d, d_table, member) + position_c(first_row, first_col, p.d.ld);
     for (long k = 0; k < p.K; k += depth) {
       const int here = (int)LEAST(depth, p.K - k);
       const __global float* b_from = b_member + k * (TRANS_B ? p.b.ld : 1);

@@ -203,6 +203,8 @@ class Family {
   // It can take a split of k. Clusters of work-groups can then add the splits up, where a device has them.
   virtual bool splits_k() const { return false; }
   virtual bool adds_in_clusters() const { return true; }
+  // Where clusters do not, the last work-group of a tile adds its splits up, and not a further step.
+  virtual bool adds_in_last_group() const { return false; }
   // A split's length is a multiple of this.
   virtual std::int64_t split_multiple(const Multiples& tile) const { return tile.k; }
   // Columns of partial sums are padded for writes in vectors.

@@ -375,6 +375,7 @@ class Tensor : public Family {
   Multiples tile(const Tunables& t) const override { return {at(t, "TSM"), tile_rows_of_b(t), at(t, "TSK")}; }
   bool reorders(const Tunables&) const override { return true; }
   bool splits_k() const override { return true; }
+  bool adds_in_last_group() const override { return true; }
 
   Plan lower(const Schedule& schedule, const Problem& problem, const DeviceInfo& device) const override {
     return Steps(schedule, problem, device).plan();

@@ -96,11 +96,12 @@ CostFacts::CostFacts(const Tuning& tuning, const DeviceInfo& device)
       launch(tuning.launch),
       // The device fills and drains once more. A step that is started early saves some of that.
       step(tuning.launch + (device.dependent_launch ? 0.5e-6 : 1e-6)),
+      unit(64.0 * 1e6 * static_cast<double>(device.clock_mhz)),
       group_units(tuning.clusters.group_units),
       whole_groups(group_units > 0.0 ? whole_down(tuning.clusters.usable_units / group_units) : 0.0),
       rest_units(tuning.clusters.usable_units - whole_groups * group_units) {}
 
-Candidate::Candidate(const Variant& of, const Calibration& measured)
+Candidate::Candidate(const Variant& of, const Calibration& measured, const CostFacts& facts)
     : kernel(&of),
       calibration(&measured),
       block_m(static_cast<double>(of.spec->family->block(of.tunables).m)),
@@ -111,6 +112,9 @@ Candidate::Candidate(const Variant& of, const Calibration& measured)
       resident(of.surely_resident),
       multiple_k(of.spec->family->stops_at_k() ? 1 : of.tile.k),
       moves(of.spec->family->measured_on_skinny()),
+      adding_split(of.spec->family->adds_in_last_group() && facts.unit > 0.0
+                       ? sizeof(float) * static_cast<double>(of.tile.m * of.tile.n) / facts.unit
+                       : 0.0),
       least_fixed(std::numeric_limits<double>::infinity()),
       least_per_k(least_fixed),
       least_per_group(least_fixed) {

@@ -24,6 +24,7 @@ struct CostFacts {
   double cache;      // bytes that it holds
   double launch;     // seconds that a kernel without work takes
   double step;       // seconds that another kernel in the plan costs besides its work
+  double unit;       // bytes per second that a compute unit alone reads from the last cache; 0 when unknown
   // Clusters of more than two work-groups find room here: units of a group, the groups that are whole, and
   // units that are left. 0: anywhere.
   double group_units;
@@ -51,7 +52,7 @@ struct Traffic {
 // A kernel for problems that are stored in one way, with what was measured of it. What the search asks of
 // each lies side by side here: to look it up elsewhere takes longer than to predict with it.
 struct Candidate {
-  Candidate(const Variant& kernel, const Calibration& calibration);
+  Candidate(const Variant& kernel, const Calibration& calibration, const CostFacts& facts);
 
   // Work-groups for a member of the batch, or a share of one. Exact: sizes are far below 2^53. On average
   // half of a group's last tile has no columns.
@@ -80,6 +81,7 @@ struct Candidate {
   double resident;          // work-groups that a compute unit has room for, at the least
   std::int64_t multiple_k;  // a work-group multiplies a multiple of it along k, zeros at the end
   bool moves;               // it was measured with what it moves
+  double adding_split;      // seconds for each split that a tile's last work-group adds up; 0: a step does
   double least_fixed;       // seconds that work-groups take whatever k, at the least
   double least_per_k;       // seconds for each k, at the least
   double least_per_group;   // the same of each work-group, where a unit is as busy as is best
@@ -114,7 +116,13 @@ inline double with_traffic(double multiplying, const Traffic& traffic, const Can
   const Traffic::Adding& adding = split.by == AddedBy::cluster ? traffic.in_clusters
                                   : split.by == AddedBy::step  ? traffic.in_step
                                                                : traffic.in_turns;
-  return split.count <= 1 ? seconds : seconds + adding.once + static_cast<double>(split.count) * adding.each;
+  if (split.count <= 1) {
+    return seconds;
+  }
+  const auto count = static_cast<double>(split.count);
+  return split.by == AddedBy::step && candidate.adding_split > 0.0
+             ? seconds + count * (candidate.adding_split + adding.each)
+             : seconds + adding.once + count * adding.each;
 }
 
 // Packing reads and writes each byte of the operands once.

@@ -103,7 +103,7 @@ void Planner::add(const Calibration& calibration) {
     }
     const Variant& variant = variant_of(spec, tunables);
     if (!unsupported_reason(variant, device_)) {
-      const Candidate& candidate = kernel->candidates[i].emplace_back(variant, calibration);
+      const Candidate& candidate = kernel->candidates[i].emplace_back(variant, calibration, facts_);
       const auto products = static_cast<double>(variant.tile.m * variant.tile.n);
       if (spec.family->multiplies_in(Precision::fp32)) {
         least_per_product_ =

@@ -241,7 +241,7 @@ Calibration measured(const Tunables& tunables, double one, double two) {
 double predicted(const Calibration& calibration, const Problem& problem, double groups, const Split& split,
                  const Tuning& tuning = {}, const DeviceInfo& device = large_gpu()) {
   const CostFacts facts(tuning, device);
-  const Candidate candidate(variant_of(*calibration.spec, calibration.tunables), calibration);
+  const Candidate candidate(variant_of(*calibration.spec, calibration.tunables), calibration, facts);
   return predict_seconds(Traffic(problem, facts), candidate, facts, groups, 1000.0, split);
 }
 
@@ -252,6 +252,23 @@ TEST(CostModel, TakesWholeWaves) {
   EXPECT_DOUBLE_EQ(predicted(calibration, problem, 133, {}), 30e-6);
   EXPECT_DOUBLE_EQ(predicted(calibration, problem, 264, {}), 30e-6);
   EXPECT_DOUBLE_EQ(predicted(calibration, problem, 265, {}), 45e-6) << "beyond, each adds its share";
+}
+
+// A compute unit reads 64 bytes in a cycle, and a tile's last work-group all sums of 256 x 128 for each
+// split.
+TEST(CostModel, CountsWhatTheLastWorkGroupOfATileAddsUp) {
+  const KernelSpec& spec = find_kernel("tensor");
+  const Tunables tunables = resolve(spec, {{"BF16X6", 0}, {"TSK", 64}, {"TSM", 256}});
+  const Calibration calibration{&spec, tunables, {{1, 0.0, 1e-8}}};
+  Tuning tuning;
+  tuning.bandwidth = 1e12;
+  const auto seconds = [&](std::int64_t splits) {
+    return predicted(calibration, Problem::packed(256, 128, 8192), 64, {splits, AddedBy::step}, tuning,
+                     hopper());
+  };
+  const double each = (256 * 128 * 4 / 64) / 1980e6;
+  const double moved = 256 * 128 * 4 / 1e12;
+  EXPECT_NEAR(seconds(12) - seconds(4), 8 * (each + moved), 1e-12);
 }
 
 // Work-groups of 256 work-items: one of them fits on a unit whatever it needs.

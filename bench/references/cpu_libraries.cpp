@@ -116,6 +116,10 @@ const std::vector<CpuLibrary>& cpu_libraries() {
        .set_threads = "openblas_set_num_threads_",
        .get_threads = "openblas_get_num_threads",
        .slowed_by = {"OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE"},
+       .old_kernels = {"Katmai",      "Coppermine", "Northwood", "Prescott",     "Banias",
+                       "Atom",        "Core2",      "Penryn",    "Dunnington",   "Nehalem",
+                       "Sandybridge", "Athlon",     "Opteron",   "Opteron_SSE3", "Barcelona",
+                       "Nano",        "Bobcat",     "Bulldozer", "Piledriver",   "Steamroller"},
        .about = about_openblas},
       {.title = "MKL",
        .files = {"libmkl_rt.so.3", "libmkl_rt.so.2"},
@@ -128,12 +132,14 @@ const std::vector<CpuLibrary>& cpu_libraries() {
        .set_threads = "bli_thread_set_num_threads_",
        .get_threads = "bli_thread_get_num_threads",
        .slowed_by = {"BLIS_ARCH_TYPE"},
+       .old_kernels = {"generic", "penryn", "sandybridge", "bulldozer", "piledriver", "steamroller"},
        .about = about_blis},
       {.title = "oneDNN",
        .files = {"libdnnl.so.3", "libdnnl.so.2"},
        .set_threads = "omp_set_num_threads_",
        .get_threads = "omp_get_max_threads",
        .slowed_by = {"DNNL_MAX_CPU_ISA", "ONEDNN_MAX_CPU_ISA"},
+       .old_kernels = {"neither AVX2 nor AVX-512"},
        .about = about_onednn}};
   return libraries;
 }

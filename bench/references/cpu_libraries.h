@@ -31,10 +31,11 @@ class OpenLibrary {
 
 struct CpuLibrary {
   std::string title = {};
-  std::vector<std::string> files = {};      // of which the first that there is is taken: the newest
-  std::string set_threads = {};             // as a subroutine of Fortran
-  std::string get_threads = {};             // which may be fewer
-  std::vector<std::string> slowed_by = {};  // variables that may make it take other kernels than its best
+  std::vector<std::string> files = {};        // of which the first that there is is taken: the newest
+  std::string set_threads = {};               // as a subroutine of Fortran
+  std::string get_threads = {};               // which may be fewer
+  std::vector<std::string> slowed_by = {};    // variables that may make it take other kernels than its best
+  std::vector<std::string> old_kernels = {};  // as `about` names those of its kernels that have no AVX2
   // "0.3.21 (SkylakeX)": its version, and the kernels that it has picked for this processor.
   std::string (*about)(const OpenLibrary& opened) = nullptr;
 };

@@ -116,6 +116,19 @@ std::vector<std::string> variables_that_slow(const std::string& title) {
                                   : std::vector<std::string>();
 }
 
+bool uses_old_kernels(const std::string& title, const std::string& name) {
+#if defined(__x86_64__)
+  const CpuLibrary* library = find_on_host(title);
+  return library != nullptr && __builtin_cpu_supports("avx2") &&
+         std::ranges::any_of(library->old_kernels, [&](const std::string& kernels) {
+           return name.find("(" + kernels + ")") != std::string::npos;
+         });
+#else
+  static_cast<void>(title), static_cast<void>(name);
+  return false;
+#endif
+}
+
 std::size_t host_threads_beside(const DeviceInfo& info) {
   return info.kind == DeviceKind::cpu ? info.compute_units : std::thread::hardware_concurrency();
 }

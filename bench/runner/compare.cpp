@@ -124,6 +124,9 @@ std::vector<std::string> CompareReport::warnings(double wanted_noise) const {
             hindered_reference_warning(others[i].title, variables_that_slow(others[i].title))) {
       warnings.push_back(*hindered);
     }
+    if (uses_old_kernels(others[i].title, others[i].name)) {
+      warnings.push_back(old_kernels_warning(others[i].name));
+    }
   }
   if (interrupted) {
     warnings.emplace_back("the run was interrupted: shapes are missing");

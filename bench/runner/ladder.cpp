@@ -146,6 +146,9 @@ std::vector<std::string> LadderReport::warnings(double wanted_noise) const {
           hindered_reference_warning(reference.title, variables_that_slow(reference.title))) {
     warnings.push_back(*hindered);
   }
+  if (uses_old_kernels(reference.title, reference.name)) {
+    warnings.push_back(old_kernels_warning(reference.name));
+  }
   if (interrupted) {
     warnings.push_back("the run was interrupted: " +
                        (unmeasured == 0 ? "the rows have fewer samples than were wanted"

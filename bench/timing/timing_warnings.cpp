@@ -84,6 +84,12 @@ std::optional<std::string> hindered_reference_warning(const std::string& referen
                      : std::optional(reference + " obeys " + join(set) + ": without that it may be faster");
 }
 
+std::string old_kernels_warning(const std::string& reference) {
+  return reference +
+         " has no kernels for this processor, and uses those of an older one without AVX2: a newer "
+         "version may be several times as fast";
+}
+
 std::optional<std::string> busy_warning(double load, unsigned cores) {
   if (load < busy_share * cores) {
     return std::nullopt;

@@ -70,6 +70,21 @@ TEST(TimingWarnings, NameWhatTakesSomethingFromAReference) {
   unsetenv("BLIS_ARCH_TYPE");
 }
 
+TEST(TimingWarnings, NameALibraryThatIsOlderThanTheProcessor) {
+#if defined(__x86_64__)
+  const bool has_avx2 = __builtin_cpu_supports("avx2");
+#else
+  const bool has_avx2 = false;
+#endif
+  EXPECT_EQ(uses_old_kernels("OpenBLAS", "OpenBLAS 0.3.21 (Prescott) on 2 threads"), has_avx2);
+  EXPECT_EQ(uses_old_kernels("BLIS", "BLIS 1.0 (generic) on 2 threads"), has_avx2);
+  EXPECT_FALSE(uses_old_kernels("OpenBLAS", "OpenBLAS 0.3.34 (SkylakeX) on 2 threads"));
+  EXPECT_FALSE(uses_old_kernels("CLBlast", "CLBlast (Prescott)"));
+  EXPECT_EQ(
+      old_kernels_warning("OpenBLAS 0.3.21 (Prescott)").find("OpenBLAS 0.3.21 (Prescott) has no kernels"),
+      0u);
+}
+
 TEST(ALadderReport, SaysThatItWasInterruptedAndNotThatTimeWasUp) {
   LadderReport report;
   report.rows.resize(2);

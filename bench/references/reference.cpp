@@ -1,6 +1,7 @@
 #include "references/reference.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
 #include <thread>
 
@@ -119,7 +120,9 @@ std::vector<std::string> variables_that_slow(const std::string& title) {
 bool uses_old_kernels(const std::string& title, const std::string& name) {
 #if defined(__x86_64__)
   const CpuLibrary* library = find_on_host(title);
+  const auto is_set = [](const std::string& variable) { return std::getenv(variable.c_str()) != nullptr; };
   return library != nullptr && __builtin_cpu_supports("avx2") &&
+         std::ranges::none_of(library->slowed_by, is_set) &&
          std::ranges::any_of(library->old_kernels, [&](const std::string& kernels) {
            return name.find("(" + kernels + ")") != std::string::npos;
          });

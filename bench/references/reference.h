@@ -132,8 +132,8 @@ std::string absence_of(const std::string& title);
 // The variables of the environment that may make the library take other kernels than its best.
 std::vector<std::string> variables_that_slow(const std::string& title);
 
-// Does a library of that title, which names itself so, use kernels without AVX2 where the processor has it?
-// A library does so whose version is older than the processor.
+// Does a library of that title, which names itself so, use kernels without AVX2 where the processor has it,
+// although no variable of the environment asks for them? Most likely its version is older than the processor.
 bool uses_old_kernels(const std::string& title, const std::string& name);
 
 // The library of that title; null where there is none or it has nothing to do with the device. Those that

@@ -86,8 +86,8 @@ std::optional<std::string> hindered_reference_warning(const std::string& referen
 
 std::string old_kernels_warning(const std::string& reference) {
   return reference +
-         " has no kernels for this processor, and uses those of an older one without AVX2: a newer "
-         "version may be several times as fast";
+         " uses kernels for processors older than this one, without AVX2: a newer version or another build "
+         "may be several times as fast";
 }
 
 std::optional<std::string> busy_warning(double load, unsigned cores) {

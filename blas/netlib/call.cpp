@@ -208,7 +208,7 @@ void compute(Call& call) {
   if (strides_forwards(call.problem)) {
     serve(call);
   } else {
-    one_by_one(call, compute);
+    one_by_one(call, compute);  // which serves it: serve() has one caller, and becomes a part of it
   }
 }
 

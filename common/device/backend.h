@@ -151,7 +151,8 @@ class Queue {
 // and all threads may use it at once.
 class HostQueue : public Queue {
  public:
-  // For each parameter of a kernel, the buffer's address, or where the number or struct stands.
+  // For each parameter of a kernel, the buffer's address, or where the number or struct stands. No kernel has
+  // more of them.
   using Arguments = std::array<const void*, 10>;
   virtual void compute(const Kernel& kernel, const Geometry& geometry, const Arguments& arguments) = 0;
 };

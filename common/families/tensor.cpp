@@ -87,8 +87,8 @@ struct SplitResult {
   Operand to;
 };
 
-// A work-group loads a block while it splits another, as long as there are three work-groups for each compute
-// unit, which has room for two. More than four blocks gain nothing.
+// A work-group loads a block while it splits another, as long as a member's blocks leave three work-groups
+// for each compute unit, which has room for two or three. More than four blocks gain nothing.
 std::int64_t blocks_of_group(std::int64_t blocks, const DeviceInfo& device) {
   const auto units = static_cast<std::int64_t>(std::max<std::size_t>(device.compute_units, 1));
   return std::clamp<std::int64_t>(blocks / (3 * units), 1, 4);

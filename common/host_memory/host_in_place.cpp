@@ -69,11 +69,11 @@ class InPlace final : public HostCall {
         thread_local const Memory memory;
         all = all_;
       }
-      // With one multiplication: a chain of them takes as long as a small product. Eight times one number
-      // plus another is an address.
+      // With one multiplication: a chain of them takes as long as a small product. Nine times a number
+      // is one instruction for an address.
       std::uint64_t mixed = 0;
       for (const std::int64_t number : {p.m, p.n, p.k, p.lda, p.ldb, p.ldc, p.batch}) {
-        mixed = 8 * mixed + static_cast<std::uint64_t>(number);
+        mixed = 9 * mixed + static_cast<std::uint64_t>(number);
       }
       return &all[mixed * 0x9e3779b97f4a7c15u >> 58];
     }

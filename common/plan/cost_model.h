@@ -89,8 +89,8 @@ struct Candidate {
   boost::container::static_vector<Timing, groups_at_once + 1> timings;
 };
 
-// Who adds up the splits of k: clusters of work-groups, a further step, or each split, which is launched
-// after those before it, for itself.
+// Who adds up the splits of k: clusters of work-groups, a further step (or a tile's last work-group in its
+// place), or each split, which is launched after those before it, for itself.
 enum class AddedBy { cluster, step, turns };
 struct Split {
   std::int64_t count = 1;

@@ -126,19 +126,23 @@ std::optional<StepByAddress> PreparedPlan::by_address() const {
   const PreparedStep& only = steps_.front();
   const auto& [values, offsets, factors] = only.numbers;
   StepByAddress step;
-  if (steps_.size() > 1 || layout_.bytes > 0 || values.size() > step.numbers_.size() ||
-      offsets.size() != step.address_at_.size() || factors.size() != 2) {
+  if (steps_.size() > 1 || layout_.bytes > 0 || only.numbers_at != 0 ||
+      values.size() > step.numbers_.size() || offsets.size() != step.address_at_.size() ||
+      factors.size() != 2) {
     return std::nullopt;
   }
   step.kernel_ = only.kernel.get();
   step.geometry_ = &only.geometry;
   std::ranges::copy(values, step.numbers_.begin());
+  constexpr std::int64_t none = 0;
   std::size_t c_and_d = static_cast<std::size_t>(operand_c.slot);
+  std::array<bool, 4> found = {};
   for (const auto& [at, operand] : offsets) {
     const std::size_t i = operand == operand_c ? c_and_d++ : static_cast<std::size_t>(operand.slot);
-    if (i >= step.address_at_.size()) {
+    if (i >= found.size() || found[i] || std::memcmp(values.data() + at, &none, sizeof none) != 0) {
       return std::nullopt;
     }
+    found[i] = true;
     step.address_at_[i] = at;
   }
   for (const auto& [at, scalar] : factors) {

@@ -121,8 +121,8 @@ typedef struct {
   Int64 members;
   Int64 terms;
 } SplitOperand;
-// Both operands, `depth` along k, of whose blocks a work-group has so many, and how many counters of tiles,
-// from an offset on, are to be set to zero.
+// Both operands, `depth` along k, of whose blocks a work-group has blocks_of_group, and how many counters of
+// tiles, from an offset on, are to be set to zero.
 typedef struct {
   Int64 depth;
   Int64 blocks_of_group;

@@ -76,6 +76,8 @@ TEST(TimingWarnings, NameALibraryThatIsOlderThanTheProcessor) {
 #else
   const bool has_avx2 = false;
 #endif
+  unsetenv("OPENBLAS_CORETYPE");
+  unsetenv("OPENBLAS_L2_SIZE");
   EXPECT_EQ(uses_old_kernels("OpenBLAS", "OpenBLAS 0.3.21 (Prescott) on 2 threads"), has_avx2);
   EXPECT_EQ(uses_old_kernels("BLIS", "BLIS 1.0 (generic) on 2 threads"), has_avx2);
   EXPECT_FALSE(uses_old_kernels("OpenBLAS", "OpenBLAS 0.3.34 (SkylakeX) on 2 threads"));

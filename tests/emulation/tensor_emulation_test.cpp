@@ -22,11 +22,11 @@
 namespace duogemm::testing {
 namespace {
 
-DeviceInfo ampere() {
+DeviceInfo ampere(std::size_t compute_units = 3) {
   DeviceInfo info = hopper(90);  // so that every setting below has local memory
   info.name = "A device of compute capability 8.0";
   info.compute_capability = 80;
-  info.compute_units = 3;  // so that work-groups have several tiles
+  info.compute_units = compute_units;  // so few that work-groups have several tiles
   info.clusters = false;
   return info;
 }
@@ -127,10 +127,11 @@ enum class Steps { split_and_multiply, all };
 
 // C.
 std::vector<float> multiplied(const Setting& setting, HostProblem host, std::int64_t splits = 1,
-                              Steps steps = Steps::split_and_multiply, bool lent = false) {
+                              Steps steps = Steps::split_and_multiply, bool lent = false,
+                              const DeviceInfo& device = ampere()) {
   const Plan plan =
-      lower(schedule_for({&find_kernel("tensor_mma"), setting.tunables, splits}, host.problem, ampere()),
-            host.problem, ampere());
+      lower(schedule_for({&find_kernel("tensor_mma"), setting.tunables, splits}, host.problem, device),
+            host.problem, device);
   Memory memory(plan, host);
   memory.lent = lent;
   if (host.problem.a_prepared || host.problem.b_prepared) {
@@ -191,6 +192,18 @@ TEST(TensorEmulation, IsRightAtTheEdgesOfTiles) {
     for (const auto& [m, n, k] : {std::array{1, 1, 1}, {129, 65, 33}, {140, 130, 110}}) {
       SCOPED_TRACE(std::to_string(m) + " x " + std::to_string(n) + " x " + std::to_string(k));
       expect_right(setting, problem_for(setting, m, n, k));
+    }
+  }
+}
+
+// A work-group of the only compute unit splits up to four blocks: in vectors, one by one where there are
+// fewer than 128 rows, and past the end of k.
+TEST(TensorEmulation, SplitsSeveralBlocksInAWorkGroup) {
+  for (const Setting& setting : settings()) {
+    for (const char* ops : {"TN", "NT"}) {
+      const HostProblem host = random_numbers(problem_for(setting, 130, 136, 136, ops));
+      EXPECT_TRUE(is_right(host, multiplied(setting, host, 1, Steps::split_and_multiply, false, ampere(1))))
+          << setting.product << " " << ops;
     }
   }
 }
@@ -285,12 +298,13 @@ void expect_right_groups(const Setting& setting, const ScheduleRequest& request,
   product.expect_right(product.c);
 }
 
-// All steps of the problem's plan at the level batch_invariant, and C.
+// All steps of the problem's plan at the level batch_invariant, where a work-group splits several blocks, and
+// C.
 std::vector<float> multiplied_invariantly(const Setting& setting, HostProblem host) {
   host.problem.level = Reproducibility::batch_invariant;
   const Plan plan =
-      lower(schedule_for({&find_kernel("tensor_mma"), setting.tunables}, host.problem, ampere()),
-            host.problem, ampere());
+      lower(schedule_for({&find_kernel("tensor_mma"), setting.tunables}, host.problem, ampere(1)),
+            host.problem, ampere(1));
   Memory memory(plan, host);
   const std::string terms = setting.split;
   for (const Step& step : plan.steps) {

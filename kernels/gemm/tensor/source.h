@@ -1,9 +1,9 @@
-// The values of A or B that are to become terms: those of a panel, and of a block of it.
+// The values of A or B that are to become terms: those of a panel.
 
 struct Source {
   const __global float* matrix;
   int type;    // of its elements
-  long first;  // of the panel or block
+  long first;  // of the panel
   long row_step;
   long k_step;
   int rows;   // that are there, from the first on

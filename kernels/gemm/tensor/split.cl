@@ -8,9 +8,9 @@
 //
 // The matrix X has `rows` rows (m of A, n of B) and `depth` columns (k), of which neighbours stand row_step
 // and k_step apart: one of the two is 1. What lies beyond them is zero. The first work-groups have operand 0,
-// the others operand 1; each has so many blocks along k, and loads the next while it splits one. Those in the
-// second dimension walk over the members of the batch.
-// The host says how many terms the values of each operand have: one, where a term holds 16-bit values.
+// the others operand 1; each has blocks_of_group blocks along k, and loads the next while it splits one.
+// Those in the second dimension walk over the members of the batch. The host says how many terms the values
+// of each operand have: one, where a term holds 16-bit values.
 //
 // device: compute_capability 80, starts_early
 
@@ -63,31 +63,31 @@ chunk_column(const uint item, const int i, const bool along_k) {
 // words of a chunk's second half are not used.
 
 FUNCTION void
-load_vectors(float* words, const struct Source* source, const long from) {
-  if (source->type == FP32_ELEMENTS) {
-    const __global float4* vectors = (const __global float4*)(source->matrix + from);
+load_vectors(float* words, const struct Source* panel, const long from) {
+  if (panel->type == FP32_ELEMENTS) {
+    const __global float4* vectors = (const __global float4*)(panel->matrix + from);
     vstore4(vectors[0], 0, words);
     vstore4(vectors[1], 1, words);
   } else {
-    vstore4(*(const __global float4*)((const __global ushort*)source->matrix + from), 0, words);
+    vstore4(*(const __global float4*)((const __global ushort*)panel->matrix + from), 0, words);
   }
 }
 // The first `count` of a chunk.
 FUNCTION void
-load_elements(float* words, const struct Source* source, const long from, const int count) {
-  if (source->type == FP32_ELEMENTS) {
-    const __global float* at = source->matrix + from;
+load_elements(float* words, const struct Source* panel, const long from, const int count) {
+  if (panel->type == FP32_ELEMENTS) {
+    const __global float* at = panel->matrix + from;
 #pragma unroll
     for (int x = 0; x < 8; ++x) {
       words[x] = x < count ? *at : 0.0f;
-      at += source->k_step;
+      at += panel->k_step;
     }
   } else {
-    const __global ushort* at = (const __global ushort*)source->matrix + from;
+    const __global ushort* at = (const __global ushort*)panel->matrix + from;
 #pragma unroll
     for (int x = 0; x < 8; ++x) {
       words[x] = AS_FLOAT((uint)(x < count ? *at : 0));
-      at += source->k_step;
+      at += panel->k_step;
     }
   }
 }
@@ -300,15 +300,15 @@ split(ARGUMENTS(SplitArguments), const __global float* A, const __global long* a
   __local int inexact[1];
   uint item = get_local_id(0);
   const int blocks = (int)((p.depth + TSK - 1) / TSK);
-  const int strips = (int)((blocks + p.blocks_of_group - 1) / p.blocks_of_group);
-  const uint of_first = (uint)p.a.panels * strips;
+  const int groups_along_k = (int)((blocks + p.blocks_of_group - 1) / p.blocks_of_group);
+  const uint of_first = (uint)p.a.panels * groups_along_k;
   const bool is_first = (uint)get_group_id(0) < of_first;
   const uint group = (uint)get_group_id(0) - (is_first ? 0 : of_first);
   const long members = is_first ? p.a.members : p.b.members;
   const int terms = (int)(is_first ? p.a.terms : p.b.terms);
   const uint panels = (uint)(is_first ? p.a.panels : p.b.panels);
-  int strip = (int)(group / panels);
-  int panel = (int)(group - strip * panels);
+  int along = (int)(group / panels);
+  int panel = (int)(group - along * panels);
   __global uint* Y = is_first ? a_terms + p.a.y_offset : b_terms + p.b.y_offset;
 
   if (p.counters > 0 && get_group_id(1) == 0) {
@@ -320,7 +320,7 @@ split(ARGUMENTS(SplitArguments), const __global float* A, const __global long* a
     // Compilers would carry what follows from these over from member to member, and spill.
     OPAQUE(item);
     OPAQUE(panel);
-    OPAQUE(strip);
+    OPAQUE(along);
     struct Source source;
     if (is_first) {
       find_panel(&source, A, MEMBER_ELEMENT(A, p.a.x, a_table, member, p.a.type), &p.a, p.depth, panel, 0);
@@ -331,7 +331,7 @@ split(ARGUMENTS(SplitArguments), const __global float* A, const __global long* a
     __global float* scales = (__global float*)Y;
     const bool along_k = source.k_step == 1;
     const bool in_vectors = is_in_vectors(&source, along_k);
-    const int first = strip * (int)p.blocks_of_group;
+    const int first = along * (int)p.blocks_of_group;
     const int end = (int)LEAST(first + p.blocks_of_group, blocks);
     int depth = source.depth - first * TSK;
     long from[OWN];

@@ -376,6 +376,7 @@ class Tensor : public Family {
   bool reorders(const Tunables&) const override { return true; }
   bool splits_k() const override { return true; }
   bool adds_in_last_group() const override { return true; }
+  bool writes_by_itself() const override { return true; }
 
   Plan lower(const Schedule& schedule, const Problem& problem, const DeviceInfo& device) const override {
     return Steps(schedule, problem, device).plan();
@@ -401,6 +402,7 @@ double tensor_lanes(int compute_capability) {
 class TensorMma : public Tensor {
  public:
   bool adds_in_clusters() const override { return false; }
+  bool writes_by_itself() const override { return false; }  // several share a compute unit
 
   std::vector<Calibration> calculated(const KernelSpec& spec, const UnmeasuredGpu& gpu) const override {
     constexpr double reached = 0.65;  // of what tensor cores can do

@@ -112,6 +112,7 @@ Candidate::Candidate(const Variant& of, const Calibration& measured, const CostF
       resident(of.surely_resident),
       multiple_k(of.spec->family->stops_at_k() ? 1 : of.tile.k),
       moves(of.spec->family->measured_on_skinny()),
+      writes_by_itself(of.spec->family->writes_by_itself()),
       adding_split(of.spec->family->adds_in_last_group() && facts.unit > 0.0
                        ? sizeof(float) * static_cast<double>(of.tile.m * of.tile.n) / facts.unit
                        : 0.0),
@@ -142,11 +143,18 @@ Traffic::Traffic(const Problem& problem, const CostFacts& facts) {
   const double moved = problem.beta == 0.0f ? result : 2.0 * result;
   from_memory = inputs > facts.cache;
   if (facts.bandwidth <= 0.0) {
-    seconds = 0.0;
+    seconds = writing = apart = 0.0;
     in_clusters = in_step = in_turns = {};
     return;
   }
-  seconds = inputs / (from_memory ? facts.reading : facts.cached) + moved / facts.bandwidth;
+  writing = moved / facts.bandwidth;
+  seconds = inputs / (from_memory ? facts.reading : facts.cached) + writing;
+  // Memory takes whole sectors of 32 bytes. Of a column that begins within one, each write has parts of two.
+  constexpr double parts = 3.7;
+  constexpr std::int64_t sector = 8;
+  const bool whole = problem.c_aligned && problem.ldc % sector == 0 &&
+                     (problem.batch == 1 || (strided && problem.c_stride % sector == 0));
+  apart = whole ? writing : parts * writing;
   constexpr double barriers = 0.8e-6;
   const double half = 0.5 * result / facts.bandwidth;
   in_clusters = {barriers - half, half};

@@ -44,6 +44,8 @@ struct Traffic {
 
   bool from_memory;  // no cache holds the operands
   double seconds;    // that moving A, B and C takes
+  double writing;    // of these, for C
+  double apart;      // the same where nothing else goes on, and each 32 bytes of a column are written at once
   Adding in_clusters;
   Adding in_step;
   Adding in_turns;
@@ -81,6 +83,7 @@ struct Candidate {
   double resident;          // work-groups that a compute unit has room for, at the least
   std::int64_t multiple_k;  // a work-group multiplies a multiple of it along k, zeros at the end
   bool moves;               // it was measured with what it moves
+  bool writes_by_itself;    // its work-groups multiply nothing while they write
   double adding_split;      // seconds for each split that a tile's last work-group adds up; 0: a step does
   double least_fixed;       // seconds that work-groups take whatever k, at the least
   double least_per_k;       // seconds for each k, at the least
@@ -111,8 +114,10 @@ inline double with_traffic(double multiplying, const Traffic& traffic, const Can
   if (traffic.from_memory || !candidate.moves) {
     // Both go on at the same time. The shorter one is not hidden altogether.
     constexpr double visible = 0.05;
-    seconds = std::max(seconds, traffic.seconds) + visible * std::min(seconds, traffic.seconds);
+    const double meanwhile = candidate.writes_by_itself ? traffic.seconds - traffic.writing : traffic.seconds;
+    seconds = std::max(seconds, meanwhile) + visible * std::min(seconds, meanwhile);
   }
+  seconds += candidate.writes_by_itself ? traffic.apart : 0.0;
   const Traffic::Adding& adding = split.by == AddedBy::cluster ? traffic.in_clusters
                                   : split.by == AddedBy::step  ? traffic.in_step
                                                                : traffic.in_turns;

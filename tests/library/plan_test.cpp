@@ -271,6 +271,21 @@ TEST(CostModel, CountsWhatTheLastWorkGroupOfATileAddsUp) {
   EXPECT_NEAR(seconds(12) - seconds(4), 8 * (each + moved), 1e-12);
 }
 
+// The kernel `tensor` multiplies nothing while it writes, and columns that begin within a sector take longer.
+TEST(CostModel, AddsWhatAKernelWritesByItself) {
+  const KernelSpec& spec = find_kernel("tensor");
+  const Tunables tunables = resolve(spec, {{"BF16X6", 0}, {"TSK", 64}, {"TSM", 256}});
+  const Calibration calibration{&spec, tunables, {{1, 0.0, 1e-8}}};
+  Tuning tuning;
+  tuning.bandwidth = 1e12;
+  const auto seconds = [&](std::int64_t m, std::int64_t n) {
+    return predicted(calibration, Problem::packed(m, n, 64), 132, {}, tuning, hopper());
+  };
+  const auto writing = [](double m, double n) { return 4e-12 * m * n; };
+  EXPECT_NEAR(seconds(4096, 8192) - seconds(4096, 4096), writing(4096, 4096), 1e-7);
+  EXPECT_NEAR(seconds(4098, 8192) - seconds(4098, 4096), 3.7 * writing(4098, 4096), 1e-7);
+}
+
 // Work-groups of 256 work-items: one of them fits on a unit whatever it needs.
 TEST(CostModel, KnowsThatClustersDoNotFillTheDevice) {
   const Calibration calibration =

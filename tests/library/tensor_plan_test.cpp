@@ -265,6 +265,15 @@ TEST(TensorPlan, SplitsTheOtherOperandAloneWhereOneWasPrepared) {
   }
 }
 
+// Short sums wait for C to be written, which the kernels for FP32 do better.
+TEST(TensorPlan, LeavesShortSumsToFp32) {
+  for (const auto& [m, n, k] : {std::array{1854, 11416, 23}, {14637, 4507, 3}, {8848, 5184, 7}}) {
+    Problem problem = problem_of(m, n, k);
+    problem.precision = Precision::f16x3;
+    EXPECT_EQ(steps_of(plan_sgemm(problem, hopper())).find("tensor"), std::string::npos) << m;
+  }
+}
+
 TEST(TensorPlan, SplitsSeveralBlocksInAWorkGroupWhereTheDeviceIsBusyAllTheSame) {
   const auto blocks_of_group = [](std::int64_t size) {
     const Plan plan = plan_sgemm(square(size, Precision::f16x3), hopper());

@@ -254,16 +254,19 @@ TEST(CostModel, TakesWholeWaves) {
   EXPECT_DOUBLE_EQ(predicted(calibration, problem, 265, {}), 45e-6) << "beyond, each adds its share";
 }
 
+// A kernel on tensor cores, with tiles of 256 x 128.
+Calibration measured_tensor() {
+  const KernelSpec& spec = find_kernel("tensor");
+  return {&spec, resolve(spec, {{"BF16X6", 0}, {"TSK", 64}, {"TSM", 256}}), {{1, 0.0, 1e-8}}};
+}
+
 // A compute unit reads 64 bytes in a cycle, and a tile's last work-group all sums of 256 x 128 for each
 // split.
 TEST(CostModel, CountsWhatTheLastWorkGroupOfATileAddsUp) {
-  const KernelSpec& spec = find_kernel("tensor");
-  const Tunables tunables = resolve(spec, {{"BF16X6", 0}, {"TSK", 64}, {"TSM", 256}});
-  const Calibration calibration{&spec, tunables, {{1, 0.0, 1e-8}}};
   Tuning tuning;
   tuning.bandwidth = 1e12;
   const auto seconds = [&](std::int64_t splits) {
-    return predicted(calibration, Problem::packed(256, 128, 8192), 64, {splits, AddedBy::step}, tuning,
+    return predicted(measured_tensor(), Problem::packed(256, 128, 8192), 64, {splits, AddedBy::step}, tuning,
                      hopper());
   };
   const double each = (256 * 128 * 4 / 64) / 1980e6;
@@ -273,13 +276,10 @@ TEST(CostModel, CountsWhatTheLastWorkGroupOfATileAddsUp) {
 
 // The kernel `tensor` multiplies nothing while it writes, and columns that begin within a sector take longer.
 TEST(CostModel, AddsWhatAKernelWritesByItself) {
-  const KernelSpec& spec = find_kernel("tensor");
-  const Tunables tunables = resolve(spec, {{"BF16X6", 0}, {"TSK", 64}, {"TSM", 256}});
-  const Calibration calibration{&spec, tunables, {{1, 0.0, 1e-8}}};
   Tuning tuning;
   tuning.bandwidth = 1e12;
   const auto seconds = [&](std::int64_t m, std::int64_t n) {
-    return predicted(calibration, Problem::packed(m, n, 64), 132, {}, tuning, hopper());
+    return predicted(measured_tensor(), Problem::packed(m, n, 64), 132, {}, tuning, hopper());
   };
   const auto writing = [](double m, double n) { return 4e-12 * m * n; };
   EXPECT_NEAR(seconds(4096, 8192) - seconds(4096, 4096), writing(4096, 4096), 1e-7);

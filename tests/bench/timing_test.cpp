@@ -82,9 +82,11 @@ TEST(TimingWarnings, NameALibraryThatIsOlderThanTheProcessor) {
   EXPECT_EQ(uses_old_kernels("BLIS", "BLIS 1.0 (generic) on 2 threads"), has_avx2);
   EXPECT_FALSE(uses_old_kernels("OpenBLAS", "OpenBLAS 0.3.34 (SkylakeX) on 2 threads"));
   EXPECT_FALSE(uses_old_kernels("CLBlast", "CLBlast (Prescott)"));
-  EXPECT_EQ(
-      old_kernels_warning("OpenBLAS 0.3.21 (Prescott)").find("OpenBLAS 0.3.21 (Prescott) has no kernels"),
-      0u);
+  EXPECT_EQ(old_kernels_warning("OpenBLAS 0.3.21 (Prescott)").find("OpenBLAS 0.3.21 (Prescott) uses kernels"),
+            0u);
+  setenv("OPENBLAS_CORETYPE", "Prescott", 1);
+  EXPECT_FALSE(uses_old_kernels("OpenBLAS", "OpenBLAS 0.3.34 (Prescott) on 2 threads")) << "as it was told";
+  unsetenv("OPENBLAS_CORETYPE");
 }
 
 TEST(ALadderReport, SaysThatItWasInterruptedAndNotThatTimeWasUp) {

@@ -269,7 +269,7 @@ TEST(CostModel, CountsWhatTheLastWorkGroupOfATileAddsUp) {
     return predicted(measured_tensor(), Problem::packed(256, 128, 8192), 64, {splits, AddedBy::step}, tuning,
                      hopper());
   };
-  const double each = (256 * 128 * 4 / 64) / 1980e6;
+  const double each = 256.0 * 128.0 * 4.0 / 64.0 / 1980e6;
   const double moved = 256 * 128 * 4 / 1e12;
   EXPECT_NEAR(seconds(12) - seconds(4), 8 * (each + moved), 1e-12);
 }

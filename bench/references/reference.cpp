@@ -42,6 +42,22 @@ const CpuLibrary* find_on_host(const std::string& title) {
   return found == cpu_libraries().end() ? nullptr : &*found;
 }
 
+// The variables of the environment that may make the library take other kernels than its best.
+std::vector<std::string> variables_that_slow(const std::string& title) {
+  const CpuLibrary* library = find_on_host(title);
+  return library != nullptr       ? library->slowed_by
+         : title == "cuBLAS-TF32" ? std::vector<std::string>{"NVIDIA_TF32_OVERRIDE"}
+                                  : std::vector<std::string>();
+}
+
+bool has_avx2() {
+#if defined(__x86_64__)
+  return __builtin_cpu_supports("avx2");
+#else
+  return false;
+#endif
+}
+
 // Titles that there are not are passed over.
 ReferenceLibraries make_all(const std::vector<std::string>& titles, const Wanted& wanted,
                             const DeviceInfo& info, Device* device = nullptr, Queue* queue = nullptr) {
@@ -110,26 +126,26 @@ std::string absence_of(const std::string& title) {
   return "";
 }
 
-std::vector<std::string> variables_that_slow(const std::string& title) {
+std::optional<std::string> weak_kernels_warning(const std::string& title, const std::string& name) {
+  std::vector<std::string> obeyed;
+  for (const std::string& variable : variables_that_slow(title)) {
+    if (const char* const value = std::getenv(variable.c_str())) {
+      obeyed.push_back(variable + "=" + value);
+    }
+  }
+  if (!obeyed.empty()) {
+    return title + " obeys " + join(obeyed) + ": without that it may be faster";
+  }
+  const auto names = [&](const std::string& kernels) {
+    return name.find("(" + kernels + ")") != std::string::npos;
+  };
   const CpuLibrary* library = find_on_host(title);
-  return library != nullptr       ? library->slowed_by
-         : title == "cuBLAS-TF32" ? std::vector<std::string>{"NVIDIA_TF32_OVERRIDE"}
-                                  : std::vector<std::string>();
-}
-
-bool uses_old_kernels(const std::string& title, const std::string& name) {
-#if defined(__x86_64__)
-  const CpuLibrary* library = find_on_host(title);
-  const auto is_set = [](const std::string& variable) { return std::getenv(variable.c_str()) != nullptr; };
-  return library != nullptr && __builtin_cpu_supports("avx2") &&
-         std::ranges::none_of(library->slowed_by, is_set) &&
-         std::ranges::any_of(library->old_kernels, [&](const std::string& kernels) {
-           return name.find("(" + kernels + ")") != std::string::npos;
-         });
-#else
-  static_cast<void>(title), static_cast<void>(name);
-  return false;
-#endif
+  if (library != nullptr && has_avx2() && std::ranges::any_of(library->old_kernels, names)) {
+    return name +
+           " uses kernels for processors older than this one, without AVX2: a newer version or another build "
+           "may be several times as fast";
+  }
+  return std::nullopt;
 }
 
 std::size_t host_threads_beside(const DeviceInfo& info) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -129,12 +130,10 @@ bool works_on_host(const std::string& title);
 // Why there is no library of that title for any device; empty where there is one.
 std::string absence_of(const std::string& title);
 
-// The variables of the environment that may make the library take other kernels than its best.
-std::vector<std::string> variables_that_slow(const std::string& title);
-
-// Does a library of that title, which names itself so, use kernels without AVX2 where the processor has it,
-// although no variable of the environment asks for them? Most likely its version is older than the processor.
-bool uses_old_kernels(const std::string& title, const std::string& name);
+// Says what keeps a library of that title, which names itself so, from its best kernels: variables of the
+// environment, as OPENBLAS_CORETYPE asks OpenBLAS for another processor's; or, most likely, that its version
+// is older than the processor. Nothing where nothing does.
+std::optional<std::string> weak_kernels_warning(const std::string& title, const std::string& name);
 
 // The library of that title; null where there is none or it has nothing to do with the device. Those that
 // work in the host's memory do so on `host_threads` threads.

@@ -120,12 +120,8 @@ std::vector<std::string> CompareReport::warnings(double wanted_noise) const {
     if (const auto slow = slow_reference_warning(others[i].title, slowest[i], "duogemm")) {
       warnings.push_back(*slow);
     }
-    if (const auto hindered =
-            hindered_reference_warning(others[i].title, variables_that_slow(others[i].title))) {
-      warnings.push_back(*hindered);
-    }
-    if (uses_old_kernels(others[i].title, others[i].name)) {
-      warnings.push_back(old_kernels_warning(others[i].name));
+    if (const auto weak = weak_kernels_warning(others[i].title, others[i].name)) {
+      warnings.push_back(*weak);
     }
   }
   if (interrupted) {

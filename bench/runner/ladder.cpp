@@ -142,12 +142,8 @@ std::vector<std::string> LadderReport::warnings(double wanted_noise) const {
   if (const auto slow = slow_reference(rows, reference)) {
     warnings.push_back(*slow);
   }
-  if (const auto hindered =
-          hindered_reference_warning(reference.title, variables_that_slow(reference.title))) {
-    warnings.push_back(*hindered);
-  }
-  if (uses_old_kernels(reference.title, reference.name)) {
-    warnings.push_back(old_kernels_warning(reference.name));
+  if (const auto weak = weak_kernels_warning(reference.title, reference.name)) {
+    warnings.push_back(*weak);
   }
   if (interrupted) {
     warnings.push_back("the run was interrupted: " +

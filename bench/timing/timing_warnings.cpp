@@ -1,7 +1,6 @@
 #include "timing/timing_warnings.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <thread>
 
 #include "support/format.h"
@@ -70,24 +69,6 @@ std::optional<std::string> slow_reference_warning(const std::string& reference, 
   }
   return reference + " is absurdly slow: it took " + format("%.0f", times) + " times as long as " + compared +
          ". Most likely other programs keep its threads from the cores; a share of it says nothing";
-}
-
-std::optional<std::string> hindered_reference_warning(const std::string& reference,
-                                                      const std::vector<std::string>& variables) {
-  std::vector<std::string> set;
-  for (const std::string& variable : variables) {
-    if (const char* const value = std::getenv(variable.c_str())) {
-      set.push_back(variable + "=" + value);
-    }
-  }
-  return set.empty() ? std::nullopt
-                     : std::optional(reference + " obeys " + join(set) + ": without that it may be faster");
-}
-
-std::string old_kernels_warning(const std::string& reference) {
-  return reference +
-         " uses kernels for processors older than this one, without AVX2: a newer version or another build "
-         "may be several times as fast";
 }
 
 std::optional<std::string> busy_warning(double load, unsigned cores) {

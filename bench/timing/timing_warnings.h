@@ -26,14 +26,6 @@ std::vector<std::string> timing_warnings(const std::vector<GpuMoment>& moments,
 std::optional<std::string> slow_reference_warning(const std::string& reference, double times,
                                                   const std::string& compared);
 
-// Names those of the variables that are set, which take something away from a reference library, as
-// OPENBLAS_CORETYPE does which makes OpenBLAS take another processor's kernels; nothing where none is set.
-std::optional<std::string> hindered_reference_warning(const std::string& reference,
-                                                      const std::vector<std::string>& variables);
-
-// Warns of a reference library that uses kernels for processors older than this one.
-std::string old_kernels_warning(const std::string& reference);
-
 // Says by the load average that others use the machine, too; nothing where it is quiet.
 std::optional<std::string> busy_warning(double load, unsigned cores);
 // The same of this machine now. What this process does itself counts, too: ask before it does much.

@@ -205,7 +205,7 @@ class Family {
   virtual bool adds_in_clusters() const { return true; }
   // Where clusters do not, the last work-group of a tile adds its splits up, and not a further step.
   virtual bool adds_in_last_group() const { return false; }
-  // Its work-groups multiply nothing while they write, each 32 bytes of a column at once.
+  // Its work-groups multiply nothing while they write, each 32 bytes of a column by themselves.
   virtual bool writes_by_itself() const { return false; }
   // A split's length is a multiple of this.
   virtual std::int64_t split_multiple(const Multiples& tile) const { return tile.k; }

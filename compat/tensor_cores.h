@@ -15,6 +15,7 @@
 //                              declares an array in local memory that may be longer than 48 KiB: through CUDA
 //                              the launch says how long it is (Geometry::dynamic_local_bytes)
 //   LOCAL_ADDRESS(pointer)     the address in local memory as 32 bits
+//   SUB_GROUP_BARRIER()        for the 32 work-items of a sub-group, and what they wrote to local memory
 //   ANY_IN_SUB_GROUP(condition), SUB_GROUP_MAX(value)
 //                              whether it holds for any, and the largest uint of all 32 work-items
 //   DEVICE_FENCE()             the whole device sees what this work-item wrote before ahead of what it writes
@@ -87,6 +88,8 @@ DUOGEMM_MULTIPLY_BLOCK_FUNCTION(BF16, "bf16")
 
 // --- Work-items together ---------------------------------------------------------------------------------
 #define DEVICE_FENCE() asm volatile("fence.acq_rel.gpu;" : : : "memory")
+
+#define SUB_GROUP_BARRIER() asm volatile("bar.warp.sync 0xffffffff;" : : : "memory")
 
 DUOGEMM_INLINE int duogemm_any(int condition) {
   int r;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t panel_rows = PANEL;
 constexpr std::size_t most_local_bytes = 227 * 1024;  // as compute capability 9.0 has
-constexpr std::size_t not_in_stages = 1024;           // bytes of local memory, at most
+constexpr std::size_t other_local_bytes = 1024;       // than dynamic ones, at most
 
 // No setting's tile has more rows: an operand A that serves all of them has whole tiles of these.
 constexpr std::int64_t most_tile_rows = 256;
@@ -226,7 +226,6 @@ class Steps {
     product.clustered = clustered_ ? 1 : 0;
     product.group_m =
         static_cast<int>(std::min(rasterised_rows / kernel_.tile.m, ceil_div(p_.m, kernel_.tile.m)));
-    product.pairs = c_in_vectors(p_) ? 1 : 0;
     product.by_rows = a_.by_rows ? 1 : 0;
     add_step(plan_, kernel_, product_geometry(),
              {struct_argument(product,
@@ -472,16 +471,20 @@ KernelSpec row_scales() {
 }
 
 // One work-group for each tile; lower() starts as many as the device has room for, at most.
-KernelSpec multiplying_terms(KernelSpec spec, int (*work_items)(const Tunables&),
+// `exchange_bytes` of local memory are for what sub-groups exchange, where that has no room in the stages.
+KernelSpec multiplying_terms(KernelSpec spec, int (*work_items)(const Tunables&), std::size_t exchange_bytes,
                              std::shared_ptr<const Family> family) {
   spec.geometry = [=](std::int64_t m, std::int64_t n, const Tunables& t) {
     Geometry geometry = tiles_in_line(m, at(t, "TSM"), n, tile_rows_of_b(t), work_items(t));
-    geometry.dynamic_local_bytes = bytes_of_stages(t);
+    geometry.dynamic_local_bytes = bytes_of_stages(t) + exchange_bytes;
     return geometry;
   };
-  spec.local_bytes = [](const Tunables& t) { return bytes_of_stages(t) + not_in_stages; };
-  spec.rules = {{"stages of at most 227 KiB of local memory",
-                 [](const Tunables& t) { return bytes_of_stages(t) + not_in_stages <= most_local_bytes; }}};
+  const auto local_bytes = [=](const Tunables& t) {
+    return bytes_of_stages(t) + exchange_bytes + other_local_bytes;
+  };
+  spec.local_bytes = local_bytes;
+  spec.rules = {{"at most 227 KiB of local memory",
+                 [=](const Tunables& t) { return local_bytes(t) <= most_local_bytes; }}};
   spec.family = std::move(family);
   return spec;
 }
@@ -489,7 +492,7 @@ KernelSpec multiplying_terms(KernelSpec spec, int (*work_items)(const Tunables&)
 KernelSpec tensor() {
   return multiplying_terms(
       {.name = "tensor", .path = "gemm/tensor/tensor.cl", .idea = "FP32 in split terms on tensor cores"},
-      [](const Tunables&) { return 384; }, std::make_shared<Tensor>());
+      [](const Tunables&) { return 384; }, 8 * 1024, std::make_shared<Tensor>());
 }
 
 int sub_groups(const Tunables& t) {
@@ -502,7 +505,7 @@ KernelSpec tensor_mma() {
       {.name = "tensor_mma",
        .path = "gemm/tensor/tensor_mma.cl",
        .idea = "FP32 in split terms on tensor cores, by mma.sync"},
-      [](const Tunables& t) { return 32 * sub_groups(t); }, std::make_shared<TensorMma>());
+      [](const Tunables& t) { return 32 * sub_groups(t); }, 0, std::make_shared<TensorMma>());
   spec.rules.push_back({"4 or 8 blocks of 32 x WARP_N in the tile",
                         [](const Tunables& t) { return sub_groups(t) == 4 || sub_groups(t) == 8; }});
   return spec;

@@ -143,18 +143,12 @@ Traffic::Traffic(const Problem& problem, const CostFacts& facts) {
   const double moved = problem.beta == 0.0f ? result : 2.0 * result;
   from_memory = inputs > facts.cache;
   if (facts.bandwidth <= 0.0) {
-    seconds = writing = writing_alone = 0.0;
+    seconds = writing = 0.0;
     in_clusters = in_step = in_turns = {};
     return;
   }
   writing = moved / facts.bandwidth;
   seconds = inputs / (from_memory ? facts.reading : facts.cached) + writing;
-  // Memory takes whole sectors of 32 bytes. Of a column that begins within one, each write has parts of two.
-  constexpr double parts = 3.7;
-  constexpr std::int64_t sector = 8;
-  const bool whole = problem.c_aligned && problem.ldc % sector == 0 &&
-                     (problem.batch == 1 || (strided && problem.c_stride % sector == 0));
-  writing_alone = whole ? writing : parts * writing;
   constexpr double barriers = 0.8e-6;
   const double half = 0.5 * result / facts.bandwidth;
   in_clusters = {barriers - half, half};

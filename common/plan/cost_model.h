@@ -42,10 +42,9 @@ struct Traffic {
 
   Traffic(const Problem& problem, const CostFacts& facts);
 
-  bool from_memory;      // no cache holds the operands
-  double seconds;        // that moving A, B and C takes
-  double writing;        // of these, for C
-  double writing_alone;  // the same where nothing else goes on, each 32 bytes of a column by themselves
+  bool from_memory;  // no cache holds the operands
+  double seconds;    // that moving A, B and C takes
+  double writing;    // of these, for C
   Adding in_clusters;
   Adding in_step;
   Adding in_turns;
@@ -117,7 +116,7 @@ inline double with_traffic(double multiplying, const Traffic& traffic, const Can
     const double meanwhile = candidate.writes_by_itself ? traffic.seconds - traffic.writing : traffic.seconds;
     seconds = std::max(seconds, meanwhile) + visible * std::min(seconds, meanwhile);
   }
-  seconds += candidate.writes_by_itself ? traffic.writing_alone : 0.0;
+  seconds += candidate.writes_by_itself ? traffic.writing : 0.0;
   const Traffic::Adding& adding = split.by == AddedBy::cluster ? traffic.in_clusters
                                   : split.by == AddedBy::step  ? traffic.in_step
                                                                : traffic.in_turns;

@@ -151,10 +151,8 @@ typedef struct {
   int k_splits;
   int clustered;
   int group_m;  // tiles along M before the next along N
-  int pairs;    // whether C, if its address allows, and D can be read and written in float2
   float alpha, beta;
   int by_rows;  // whether rows of A and B have scales, and not blocks of them
-  int unused;
 } TensorArguments;
 
 // An operand whose elements have 16 bits: what a tile needs of it is first copied to FP32.
@@ -180,6 +178,6 @@ static_assert(sizeof(Int64) == 8 && sizeof(GemmArguments) == 22 * 8 && sizeof(Re
                   sizeof(PackArguments) == 20 * 8 && sizeof(FinishArguments) == 17 * 8 &&
                   sizeof(GroupTile) == 2 * 8 && sizeof(GroupTilesArguments) == 4 * 8 &&
                   sizeof(GroupedArguments) == 23 * 8 && sizeof(SplitArguments) == 25 * 8 &&
-                  sizeof(TensorArguments) == 22 * 8 && sizeof(FixupArguments) == 40 * 8,
+                  sizeof(TensorArguments) == 21 * 8 && sizeof(FixupArguments) == 40 * 8,
               "host and kernels must lay the structs out alike");
 #endif

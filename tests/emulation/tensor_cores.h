@@ -10,6 +10,7 @@
 
 #define LOAD_FRAGMENT(fragment, from) duogemm::emulation::load_fragment(fragment, from)
 #define MULTIPLY_BLOCK(term, c, a, b) duogemm::emulation::multiply_block(EMULATED(value_of, term), c, a, b)
+#define SUB_GROUP_BARRIER() duogemm::emulation::sub_group_barrier()
 #define ANY_IN_SUB_GROUP(condition) duogemm::emulation::any_in_sub_group(condition)
 #define SUB_GROUP_MAX(value) duogemm::emulation::sub_group_max(value)
 #define DEVICE_FENCE()

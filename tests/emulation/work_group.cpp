@@ -12,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-
 namespace duogemm::emulation {
 namespace {
 
@@ -203,6 +202,7 @@ void multiply_block(float (*value_of)(std::uint32_t), float* c, const std::uint3
   }
 }
 
+void sub_group_barrier() { sub_group_max(0); }
 bool any_in_sub_group(bool condition) { return sub_group_max(condition ? 1 : 0) != 0; }
 
 std::uint32_t sub_group_max(std::uint32_t value) {

@@ -42,6 +42,7 @@ std::uint32_t local_address(const void* pointer);
 void load_fragment(std::uint32_t* fragment, std::uint32_t from);
 void multiply_block(float (*value_of)(std::uint32_t), float* c, const std::uint32_t* a,
                     const std::uint32_t* b);
+void sub_group_barrier();
 bool any_in_sub_group(bool condition);
 std::uint32_t sub_group_max(std::uint32_t value);
 

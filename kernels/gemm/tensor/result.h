@@ -1,7 +1,23 @@
-// A work-item's sums: those of a tile's splits are added up, and D gets them. The kernel says
-// how many sums a work-item has (SUMS), how many pairs of them are in a column of the tile (PAIRS), from
-// where on (first_row, first_col), how many work-items have them (WRITERS), and where these wait for each
-// other (writers_barrier()).
+// A work-item's sums: those of a tile's splits are added up, and D gets them. The kernel says how many sums a
+// work-item has (SUMS), how many work-items have some (WRITERS), where these wait for each other
+// (writers_barrier()), and which block of the tile a sub-group has: its rows (8 * PAIRS), and from which row
+// and column on (block_row, block_col).
+//
+// A work-item has every eighth column of its sub-group's block, and in each of them PAIRS pairs of
+// neighbours, eight rows apart. The sums of two columns come together, a pair of each in turn.
+enum { COLUMNS = SUMS / 2 / PAIRS };
+FUNCTION int
+pair_of_sums(const int column, const int pair) {
+  return (column / 2 * PAIRS + pair) * 4 + column % 2 * 2;
+}
+FUNCTION int
+first_row(const int item) {
+  return block_row(item) + item % 4 * 2;
+}
+FUNCTION int
+first_col(const int item) {
+  return block_col(item) + item % 32 / 4;
+}
 
 // Adds up a tile's splits, in order, in the work-group that is the last to write its own. Whether this is the
 // one.
@@ -50,7 +66,7 @@ struct TileResult {
   bool reads;  // C, or else that is taken for -0, and beta for 1
   int rows, cols;
   bool in_pairs;    // can be read and written so
-  bool leaves_nan;  // a sum that is NaN is not written
+  bool leaves_nan;  // a sum that is NaN is not written, and nothing in pairs
 };
 FUNCTION struct TileResult
 result_of(const TensorArguments* p, const __global float* C, const __global long* c_table, __global float* D,
@@ -73,34 +89,29 @@ result_of(const TensorArguments* p, const __global float* C, const __global long
   result.beta = result.reads ? p->beta : 1.0f;
   result.rows = (int)LEAST(p->M - row, TSM);
   result.cols = (int)LEAST(end - col, TSN);
-  result.in_pairs = p->pairs != 0 && (ulong)result.c % 8 == 0;
-  result.leaves_nan = p->by_rows != 0;
+  const ulong addresses = (ulong)result.d | (ulong)result.c;
+  const long distances = result.ldd | result.ldc | result.rows;
+  result.in_pairs = addresses % 8 == 0 && distances % 2 == 0;
+  result.leaves_nan = false;
   return result;
 }
 
-// A work-item has every eighth column of the tile from first_col on, as many as it has sums for, and in each
-// of them PAIRS pairs of neighbours, eight rows apart from first_row on. The sums of two columns come
-// together, a pair of each in turn.
-enum { COLUMNS = SUMS / 2 / PAIRS };
-FUNCTION int
-pair_of_sums(const int column, const int pair) {
-  return (column / 2 * PAIRS + pair) * 4 + column % 2 * 2;
-}
-
 // Gives sums the scales of their rows of A and of B, where rows have some: `a` and `b` are the operands, of
-// that many terms. An element that is left to fixup.cl becomes NaN.
+// that many terms. An element that is left to fixup.cl becomes NaN, and is not written.
 FUNCTION void
-scale_sums(float* sums, const TensorArguments* p, const __global uint* a, const int a_terms,
-           const __global uint* b, const int b_terms, const struct Tile* tile, const int blocks,
-           const int item) {
+scale_sums(float* sums, struct TileResult* result, const TensorArguments* p, const __global uint* a,
+           const int a_terms, const __global uint* b, const int b_terms, const struct Tile* tile,
+           const int blocks, const int item) {
   const __global float* a_scales =
       row_scales_of(a, &p->a, tile->member, blocks, a_terms) + (long)tile->m * TSM + first_row(item);
   const __global float* b_scales =
       row_scales_of(b, &p->b, tile->member, blocks, b_terms) + (long)tile->n * TSN + first_col(item);
   float of_columns[COLUMNS];
+  bool leaves = false;
 #pragma unroll
   for (int i = 0; i < COLUMNS; ++i) {
     of_columns[i] = b_scales[i * 8];
+    leaves |= of_columns[i] != of_columns[i];
   }
 #pragma unroll
   for (int pair = 0; pair < PAIRS; ++pair) {
@@ -112,84 +123,122 @@ scale_sums(float* sums, const TensorArguments* p, const __global uint* a, const 
       two[0] *= first * of_columns[i];
       two[1] *= second * of_columns[i];
     }
+    leaves |= first != first || second != second;
   }
+  result->leaves_nan = ANY_IN_SUB_GROUP(leaves);
+  result->in_pairs = result->in_pairs && !result->leaves_nan;
 }
 
-// A work-item's part of one column: where it begins, and how many rows there are from there on, to write and
-// to read.
-struct Column {
-  __global float* d;
-  const __global float* c;
-  int rows;
-  int rows_to_read;
+// A sub-group's work-items have 32 bytes of each of eight columns, which memory would take in parts. So they
+// exchange sums through local memory, and write 32 rows of a column, or of two columns, at once.
+enum {
+  PAIRS_AT_ONCE = 4,
+  ROWS_AT_ONCE = 8 * PAIRS_AT_ONCE,
+  COLUMNS_AT_ONCE = 8,
+  EXCHANGED = ROWS_AT_ONCE * COLUMNS_AT_ONCE,  // by a sub-group
+  EXCHANGE_BYTES = WRITERS / 32 * EXCHANGED * 4
 };
-FUNCTION struct Column
-result_column(const struct TileResult* tile, const int column, const int item) {
-  const int row = first_row(item);
-  const int col = first_col(item) + column * 8;
-  struct Column result;
-  result.d = tile->d + col * tile->ldd + row;
-  result.c = tile->c + col * tile->ldc + row;
-  result.rows = col < tile->cols ? tile->rows - row : 0;
-  result.rows_to_read = tile->reads ? result.rows : 0;
-  OPAQUE(result.rows_to_read);  // or else compilers make the rest once for each kind of beta
-  return result;
+
+// Columns that are written together differ in bits 3 and 4, so that their pairs are in different banks.
+FUNCTION int
+exchange_position(const int row, const int col) {
+  return col * ROWS_AT_ONCE + (row ^ (col % 4 * 8));
 }
 
-// The same bits as by UPDATE: to add -0 changes nothing. One way for every beta keeps the code short. That
-// matters: a call runs three kernels in turn, and where their code took more than 128 KiB in all, one of
-// 2048 x 2048 x 2048 took an H200 10 us longer through OpenCL.
+// Writes PAIRS_AT_ONCE pairs of a work-item's column, from the first-th on, of which the sums follow four
+// apart, and those of the other work-items of its sub-group: each `width` rows at once, 1 or 2. D's values
+// have the same bits as by UPDATE: to add -0 changes nothing.
 FUNCTION void
-write_one(const struct TileResult* c, const struct Column* column, const int row, const float sum) {
-  const float before = row < column->rows_to_read ? column->c[row] : -0.0f;
-  if (row < column->rows && !(c->leaves_nan && sum != sum)) {
-    column->d[row] = fma(c->alpha, sum, c->beta * before);
-  }
-}
-FUNCTION void
-write_two(const struct TileResult* c, const struct Column* column, const int row, const float* sums) {
-  const float2 before =
-      row < column->rows_to_read ? *(const __global float2*)(column->c + row) : (float2)(-0.0f);
-  if (row < column->rows) {
-    float two[2];
-    vstore2(fma((float2)(c->alpha), vload2(0, sums), (float2)(c->beta) * before), 0, two);
-    if (c->leaves_nan) {  // nobody else has the element in this kernel
-      two[0] = sums[0] != sums[0] ? column->d[row] : two[0];
-      two[1] = sums[1] != sums[1] ? column->d[row + 1] : two[1];
-    }
-    *(__global float2*)(column->d + row) = vload2(0, two);
-  }
-}
-
-FUNCTION void
-write_pair(const struct TileResult* c, const struct Column* column, const int pair, const float* sums,
-           const bool in_pairs) {
-  if (in_pairs) {
-    write_two(c, column, pair * 8, sums);
-  } else {
-    write_one(c, column, pair * 8, sums[0]);
-    write_one(c, column, pair * 8 + 1, sums[1]);
-  }
-}
-
-FUNCTION void
-write_sums(const struct TileResult* c, const float* sums, const int item, const bool in_pairs) {
+write_block(const struct TileResult* tile, const float* sums, const int column, const int first,
+            LOCAL_PTR float* exchange, const int item, const int width) {
+  LOCAL_PTR float* own = exchange + item / 32 * EXCHANGED;
+  const int lane = item % 32;
+  const int lanes = ROWS_AT_ONCE / width;  // for a column
+  const int own_row = lane % lanes * width;
+  const int row = block_row(item) + first * 8 + own_row;
+  const int col = block_col(item) + column * COLUMNS_AT_ONCE + lane / lanes;
+  const int cols = row < tile->rows ? tile->cols - col : 0;
+  int cols_to_read = tile->reads ? cols : 0;
+  OPAQUE(cols_to_read);  // or else compilers make the rest once for each kind of beta
+  const __global float* c = tile->c + col * tile->ldc + row;
+  float before[COLUMNS_AT_ONCE];
 #pragma unroll
-  for (int i = 0; i < COLUMNS; ++i) {
-    const struct Column column = result_column(c, i, item);
+  for (int i = 0; i < COLUMNS_AT_ONCE; i += width) {
 #pragma unroll
-    for (int pair = 0; pair < PAIRS; ++pair) {
-      write_pair(c, &column, pair, sums + pair_of_sums(i, pair), in_pairs);
+    for (int e = 0; e < width; ++e) {
+      before[i + e] = -0.0f;
+    }
+    if (i < cols_to_read && width == 2) {
+      vstore2(*(const __global float2*)c, 0, before + i);
+    } else if (i < cols_to_read) {
+      before[i] = *c;
+    }
+    c += width * tile->ldc;
+  }
+  SUB_GROUP_BARRIER();  // nobody reads the sums before any more
+#pragma unroll
+  for (int pair = 0; pair < PAIRS_AT_ONCE; ++pair) {
+    *(LOCAL_PTR float2*)(own + exchange_position(pair * 8 + lane % 4 * 2, lane / 4)) =
+        vload2(0, sums + pair * 4);
+  }
+  SUB_GROUP_BARRIER();
+  __global float* d = tile->d + col * tile->ldd + row;
+#pragma unroll
+  for (int i = 0; i < COLUMNS_AT_ONCE; i += width) {
+    const LOCAL_PTR float* from = own + exchange_position(own_row, i + lane / lanes);
+    float values[2];
+    if (width == 2) {
+      vstore2(*(const LOCAL_PTR float2*)from, 0, values);
+    } else {
+      values[0] = *from;
+    }
+    const bool writes = i < cols && !(tile->leaves_nan && values[0] != values[0]);
+#pragma unroll
+    for (int e = 0; e < width; ++e) {
+      uint bits = AS_UINT(fma(tile->alpha, values[e], tile->beta * before[i + e]));
+      OPAQUE(bits);  // or else compilers load alpha anew where it is written
+      values[e] = AS_FLOAT(bits);
+    }
+    if (writes && width == 2) {
+      *(__global float2*)d = vload2(0, values);
+    } else if (writes) {
+      *d = values[0];
+    }
+    d += width * tile->ldd;
+  }
+}
+
+// Writes a turn's pairs, from the first-th on.
+enum {
+  PAIRS_OF_TURN = PAIRS % (2 * PAIRS_AT_ONCE) == 0 ? PAIRS / 2 : PAIRS,
+  SUMS_OF_TURN = SUMS / PAIRS * PAIRS_OF_TURN
+};
+FUNCTION void
+write_turn(const struct TileResult* tile, const float* sums, const int first, LOCAL_PTR float* exchange,
+           const int item, const int width) {
+#pragma unroll
+  for (int column = 0; column < COLUMNS; ++column) {
+#pragma unroll
+    for (int pair = 0; pair < PAIRS_OF_TURN; pair += PAIRS_AT_ONCE) {
+      write_block(tile, sums + pair_of_sums(column, pair), column, first + pair, exchange, item, width);
     }
   }
 }
 
-// Constants, so that compilers leave nothing to ask for every pair.
+// The code of turns is short. That matters: a call runs three kernels in turn, and where their code took more
+// than 128 KiB in all, one of 2048 x 2048 x 2048 took an H200 10 us longer through OpenCL.
 FUNCTION void
-write_tile(const struct TileResult* c, const float* sums, const int item) {
-  if (c->in_pairs) {
-    write_sums(c, sums, item, true);
-  } else {
-    write_sums(c, sums, item, false);
+write_tile(const struct TileResult* tile, float* sums, LOCAL_PTR float* exchange, const int item) {
+#pragma unroll 1
+  for (int first = 0; first < PAIRS; first += PAIRS_OF_TURN) {
+    if (tile->in_pairs) {
+      write_turn(tile, sums, first, exchange, item, 2);
+    } else {
+      write_turn(tile, sums, first, exchange, item, 1);
+    }
+#pragma unroll
+    for (int i = SUMS_OF_TURN; i < SUMS; ++i) {
+      sums[i - SUMS_OF_TURN] = sums[i];
+    }
   }
 }

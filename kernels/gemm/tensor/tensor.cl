@@ -50,7 +50,6 @@
 #include "warpgroups.h"
 #include "gemm/arguments.h"
 #include "gemm/common.h"
-#include "gemm/cluster.h"
 #include "update.h"
 #include "gemm/tensor/terms.h"
 
@@ -73,8 +72,7 @@ enum {
   SPLITS_IN_CLUSTERS = CLUSTERS,
   // For result.h: of a work-item.
   SUMS = HALVES * 64,
-  FOURS = SUMS / 4,
-  PAIRS = FOURS,
+  PAIRS = SUMS / 4,
   WRITERS = CONSUMERS
 };
 FUNCTION void
@@ -82,12 +80,13 @@ writers_barrier() {
   NAMED_BARRIER(BARRIER_OF_CONSUMERS, CONSUMERS);
 }
 FUNCTION int
-first_row(const int item) {
-  return item % 4 * 2;
+block_row(const int item) {
+  (void)item;
+  return 0;
 }
 FUNCTION int
-first_col(const int item) {
-  return item / 32 * 16 + item % 32 / 4;
+block_col(const int item) {
+  return item / 32 * 16;
 }
 
 #include "gemm/tensor/work.h"
@@ -248,32 +247,41 @@ multiply_split(float* sums, const struct Panels* a, const struct Panels* b, cons
   }
 }
 
-// Adds up the splits of a cluster, of which each work-group has a share of the tile to add and to write. The
-// stages are done with, and have room for the sums.
+// Adds up the splits of a cluster, in ascending order. Each work-group has a share of the tile to add and to
+// write. The stages are done with, and have room for the sums: a pair of each of a work-item's two columns
+// side by side.
 #if CLUSTERS
 #define SUM_POSITION(q) (memory + ((q)*CONSUMERS + item) * 4)
-// The q-th four of a work-item's sums are the q-th pair of each of its two columns.
 FUNCTION void
-write_total(const struct TileResult* c, const int q, const float4 total, const int item) {
-  float four[4];
-  vstore4(total, 0, four);
-#pragma unroll
-  for (int i = 0; i < 2; ++i) {
-    const struct Column column = result_column(c, i, item);
-    write_pair(c, &column, q, four + 2 * i, c->in_pairs);
-  }
-}
-FUNCTION void
-write_in_cluster(const float* sums, const struct TileResult* c, LOCAL_PTR float* memory, const int cluster,
-                 const int item) {
+write_in_cluster(const float* sums, const struct TileResult* c, LOCAL_PTR float* memory,
+                 LOCAL_PTR float* exchange, const int cluster, const int item) {
   writers_barrier();
 #pragma unroll
-  for (int q = 0; q < FOURS; ++q) {
+  for (int q = 0; q < PAIRS; ++q) {
     vstore4(vload4(q, sums), 0, SUM_POSITION(q));
   }
   CLUSTER_BARRIER();
-#define WRITE_TOTAL(q, total) write_total(c, q, total, item)
-  ADD_IN_CLUSTER(4, FOURS, cluster, SUM_POSITION, WRITE_TOTAL);
+#pragma unroll 1
+  for (int pair = (int)get_group_id(2) * PAIRS_AT_ONCE; pair < PAIRS; pair += cluster * PAIRS_AT_ONCE) {
+    float totals[4 * PAIRS_AT_ONCE];
+    set_to_zero(totals, 4 * PAIRS_AT_ONCE);
+#pragma unroll 2
+    for (int part = 0; part < cluster; ++part) {
+#pragma unroll
+      for (int i = 0; i < PAIRS_AT_ONCE; ++i) {
+        const float4 sum = READ_IN_CLUSTER(4, SUM_POSITION(pair + i), (uint)part);
+        vstore4(part == 0 ? sum : vload4(i, totals) + sum, i, totals);
+      }
+    }
+#pragma unroll
+    for (int column = 0; column < COLUMNS; ++column) {
+      if (c->in_pairs) {
+        write_block(c, totals + 2 * column, column, pair, exchange, item, 2);
+      } else {
+        write_block(c, totals + 2 * column, column, pair, exchange, item, 1);
+      }
+    }
+  }
   CLUSTER_BARRIER_RELAXED();
 }
 #endif
@@ -301,6 +309,7 @@ consume(const TensorArguments* p, const __global uint* A, const __global uint* B
         const __global long* c_table, __global float* D, const __global long* d_table, __global float* W,
         const __global GroupTile* groups, const struct Stages* stages, LOCAL_PTR uint* memory,
         LOCAL_PTR int* arrived, const int item) {
+  LOCAL_PTR float* exchange = (LOCAL_PTR float*)memory + STAGES * STAGE_BYTES / 4;
   const struct Work work = work_of(p);
   struct Ring ring = {0, 0};
   if (item >= 128) {
@@ -319,18 +328,18 @@ consume(const TensorArguments* p, const __global uint* A, const __global uint* B
     multiply_split(sums, &a, &b, &tile, work.blocks, stages, item, &ring);
     int writer = item;  // or else compilers keep places in C in registers that the products need
     OPAQUE(writer);
-    const struct TileResult c = result_of(p, C, c_table, D, d_table, &tile, groups);
+    struct TileResult c = result_of(p, C, c_table, D, d_table, &tile, groups);
 #if CLUSTERS
     if (work.clustered) {
-      write_in_cluster(sums, &c, (LOCAL_PTR float*)memory, work.splits, writer);
+      write_in_cluster(sums, &c, (LOCAL_PTR float*)memory, exchange, work.splits, writer);
       continue;
     }
 #endif
     if (work.splits == 1 || add_splits(sums, W, &tile, &work, arrived, writer)) {
       if (p->by_rows) {
-        scale_sums(sums, p, A, A_TERMS, B, B_TERMS, &tile, work.blocks, writer);
+        scale_sums(sums, &c, p, A, A_TERMS, B, B_TERMS, &tile, work.blocks, writer);
       }
-      write_tile(&c, sums, writer);
+      write_tile(&c, sums, exchange, writer);
     }
   }
 }
@@ -340,7 +349,7 @@ tensor(ARGUMENTS(TensorArguments), const __global uint* A, const __global uint* 
        const __global long* c_table, __global float* D, const __global long* d_table, __global float* W,
        const __global int* tiles_at) {
   TAKE_ARGUMENTS(TensorArguments);
-  DYNAMIC_LOCAL(uint, memory, STAGES * STAGE_BYTES / 4, 1024);
+  DYNAMIC_LOCAL(uint, memory, (STAGES * STAGE_BYTES + EXCHANGE_BYTES) / 4, 1024);
   __local ulong barriers[2 * STAGES];
   __local int arrived[1];
   const int item = get_local_id(0);

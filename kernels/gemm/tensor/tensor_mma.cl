@@ -85,12 +85,12 @@ writers_barrier() {
   barrier(CLK_LOCAL_MEM_FENCE);
 }
 FUNCTION int
-first_row(const int item) {
-  return item / 32 % WARPS_M * WARP_M + item % 4 * 2;
+block_row(const int item) {
+  return item / 32 % WARPS_M * WARP_M;
 }
 FUNCTION int
-first_col(const int item) {
-  return item / 32 / WARPS_M * WARP_N + item % 32 / 4;
+block_col(const int item) {
+  return item / 32 / WARPS_M * WARP_N;
 }
 #include "gemm/tensor/work.h"
 #include "gemm/tensor/result.h"
@@ -269,11 +269,13 @@ tensor_mma(ARGUMENTS(TensorArguments), const __global uint* A, const __global ui
     int writer = item;  // or else compilers keep places in C in registers that the products need
     OPAQUE(writer);
     if (work.splits == 1 || add_splits(sums, W + p.w_offset, &tile, &work, arrived, writer)) {
-      const struct TileResult c = result_of(&p, C, c_table, D, d_table, &tile, groups);
+      struct TileResult c = result_of(&p, C, c_table, D, d_table, &tile, groups);
       if (p.by_rows) {
-        scale_sums(sums, &p, A + p.a.offset, A_TERMS, B + p.b.offset, B_TERMS, &tile, work.blocks, writer);
+        scale_sums(sums, &c, &p, A + p.a.offset, A_TERMS, B + p.b.offset, B_TERMS, &tile, work.blocks,
+                   writer);
       }
-      write_tile(&c, sums, writer);
+      writers_barrier();  // nobody reads the last stage any more
+      write_tile(&c, sums, (LOCAL_PTR float*)memory, writer);
     }
   }
 }

@@ -30,19 +30,29 @@ foreach(part IN LISTS duogemm_parts)
   target_include_directories(duogemm PRIVATE $<TARGET_PROPERTY:${part},INTERFACE_INCLUDE_DIRECTORIES>)
 endforeach()
 # The public functions of the parts are wanted whether or not something here calls them.
-target_link_libraries(duogemm PRIVATE -Wl,--whole-archive ${duogemm_parts} -Wl,--no-whole-archive)
-if(WIN32)
+list(TRANSFORM duogemm_parts REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE objects)
+target_sources(duogemm PRIVATE ${objects})
+target_link_libraries(duogemm PRIVATE ${duogemm_parts})
+if(WIN32 OR APPLE)
   set(definitions ${PROJECT_BINARY_DIR}/duogemm.def)
+  if(APPLE)
+    set(definitions ${PROJECT_BINARY_DIR}/duogemm.exports)
+  endif()
   list(TRANSFORM duogemm_parts REPLACE "(.+)" "$<TARGET_FILE:\\1>" OUTPUT_VARIABLE archives)
   add_custom_command(
     OUTPUT ${definitions}
-    COMMAND ${CMAKE_COMMAND} -DNM=${CMAKE_NM} -DMAP=${duogemm_exports} "-DARCHIVES=${archives}" -DOUTPUT=${definitions}
+    COMMAND ${CMAKE_COMMAND} -DNM=${CMAKE_NM} -DAPPLE=${APPLE} -DMAP=${duogemm_exports} "-DARCHIVES=${archives}" -DOUTPUT=${definitions}
             -P ${PROJECT_SOURCE_DIR}/cmake/scripts/WriteExports.cmake
     DEPENDS ${duogemm_parts} ${duogemm_exports} ${PROJECT_SOURCE_DIR}/cmake/scripts/WriteExports.cmake
     COMMENT "Listing what the library exports"
     VERBATIM)
   target_sources(duogemm PRIVATE ${definitions})
+endif()
+if(WIN32)
   set_target_properties(duogemm PROPERTIES PREFIX "")
+elseif(APPLE)
+  target_link_options(duogemm PRIVATE LINKER:-exported_symbols_list,${definitions})
+  set_target_properties(duogemm PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
 else()
   target_link_options(duogemm PRIVATE LINKER:--version-script=${duogemm_exports} LINKER:--no-undefined)
   set_target_properties(duogemm PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}

@@ -42,10 +42,17 @@ using ushort = unsigned short;
 #define long long long
 #endif
 
+FUNCTION void prefetch(const float* from, std::size_t) { __builtin_prefetch(from); }
+#ifdef _LIBCPP_VERSION  // LLVM's library has these of float, and other headers of its declare them
+#include <cmath>
+#else
 FUNCTION float exp(float x) { return __builtin_expf(x); }
 FUNCTION float erfc(float x) { return __builtin_erfcf(x); }
-FUNCTION void prefetch(const float* from, std::size_t) { __builtin_prefetch(from); }
 FUNCTION float fmax(float x, float y) { return __builtin_fmaxf(x, y); }
+#if defined(__FMA__) || defined(__FP_FAST_FMAF) || defined(__aarch64__)  // of which Clang does not say so
+FUNCTION float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+#endif
+#endif
 
 struct float2 {
   float x, y;
@@ -149,7 +156,6 @@ FUNCTION void store_rows8(float8 value, float* to, int count) {
   }
 }
 #endif
-FUNCTION float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 FUNCTION float4 fma(float4 a, float4 b, float4 c) { return _mm_fmadd_ps(a.v, b.v, c.v); }
 FUNCTION float8 fma(float8 a, float8 b, float8 c) { return _mm256_fmadd_ps(a.v, b.v, c.v); }
 #ifdef __AVX512F__
@@ -158,8 +164,7 @@ DEFINE_OPERATIONS(16)
 DEFINE_ROWS(16, __mmask16, _mm512)
 FUNCTION float16 fma(float16 a, float16 b, float16 c) { return _mm512_fmadd_ps(a.v, b.v, c.v); }
 #endif
-#elif defined(__FP_FAST_FMAF) || defined(__aarch64__)  // of which Clang does not say so
-FUNCTION float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+#elif defined(__FP_FAST_FMAF) || defined(__aarch64__)
 #ifdef __aarch64__
 FUNCTION float4 fma(float4 a, float4 b, float4 c) { return vfmaq_f32(c.v, a.v, b.v); }
 #else
@@ -185,7 +190,9 @@ static __attribute__((noinline)) float4 fma(float4 a, float4 b, float4 c) {
   bits += inexact & ((bits & 1) - 1) & (towards_zero | 1);
   return __builtin_convertvector((Doubles)bits, float4::Elements);
 }
+#ifndef _LIBCPP_VERSION
 FUNCTION float fma(float a, float b, float c) { return fma(float4(a), float4(b), float4(c)).x; }
+#endif
 #endif
 
 // Vectors that are wider than the processor's.

@@ -1,5 +1,6 @@
 #include "host_compiler.h"
 
+#include <chrono>
 #include <optional>
 
 #include "system/files.h"
@@ -27,9 +28,10 @@ std::optional<std::filesystem::path> find_compiler() {
 std::string identity(const std::filesystem::path& compiler) {
   std::error_code unknown;
   const std::filesystem::path file = std::filesystem::canonical(compiler, unknown);
-  const auto written = std::filesystem::last_write_time(file, unknown).time_since_epoch().count();
+  const auto written = std::chrono::duration_cast<std::chrono::nanoseconds>(
+      std::filesystem::last_write_time(file, unknown).time_since_epoch());
   return file.string() + " " + std::to_string(std::filesystem::file_size(file, unknown)) + " " +
-         std::to_string(written) + " ";
+         std::to_string(written.count()) + " ";
 }
 
 // As program.cpp.in makes of the kernels that are compiled with the library. All is one function, for those

@@ -1,5 +1,5 @@
-// Functions of OpenCL 2 that OpenCL.dll may lack, however new the drivers are that it finds: Wine's has those
-// of OpenCL 1.2 alone. They are looked for when one is first called; without them, programs use what 1.2 has.
+// Functions of OpenCL 2 that the system's OpenCL may lack: macOS's and Wine's have those of OpenCL 1.2 alone.
+// They are looked for when one is first called; without them, programs use what 1.2 has.
 #include "opencl_api.h"
 #include "system/shared_library.h"
 

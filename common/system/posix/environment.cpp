@@ -2,14 +2,14 @@
 
 #include <cstdlib>
 
-extern char** environ;
+#include "system/posix/particulars.h"
 
 namespace duogemm {
 
 const std::vector<std::string>& environment_at_start() {
   static const std::vector<std::string> at_start = [] {
     std::vector<std::string> all;
-    for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    for (char** entry = environment_entries(); entry != nullptr && *entry != nullptr; ++entry) {
       all.emplace_back(*entry);
     }
     return all;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "system/environment.h"
+#include "system/posix/particulars.h"
 
 namespace duogemm {
 
@@ -15,14 +16,14 @@ fs::path user_directory(const char* own, UserFolder kind, const char* folder) {
   if (const std::optional<fs::path> named = environment_path(own)) {
     return *named;
   }
-  const bool cache = kind == UserFolder::cache;
   // The specification: a path that is not absolute is to be ignored.
-  const fs::path shared = environment_path(cache ? "XDG_CACHE_HOME" : "XDG_CONFIG_HOME").value_or("");
+  const fs::path shared =
+      environment_path(kind == UserFolder::cache ? "XDG_CACHE_HOME" : "XDG_CONFIG_HOME").value_or("");
   if (shared.is_absolute()) {
     return shared / folder;
   }
   const fs::path home = environment_path("HOME").value_or("");
-  return home.is_absolute() ? home / (cache ? ".cache" : ".config") / folder : fs::path();
+  return home.is_absolute() ? home / folder_in_home(kind) / folder : fs::path();
 }
 
 bool make_private_folder(const fs::path& path) { return ::mkdir(path.c_str(), S_IRWXU) == 0; }

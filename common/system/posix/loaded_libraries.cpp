@@ -1,26 +1,8 @@
 #include "system/loaded_libraries.h"
 
 #include <dlfcn.h>
-#include <link.h>
 
 namespace duogemm {
-namespace {
-
-int add_name(dl_phdr_info* object, std::size_t, void* names) {
-  if (object->dlpi_name != nullptr && *object->dlpi_name != '\0') {  // the program itself has no name
-    static_cast<std::vector<std::string>*>(names)->emplace_back(object->dlpi_name);
-  }
-  return 0;
-}
-
-}  // namespace
-
-std::vector<std::string> loaded_libraries() {
-  std::vector<std::string> names;
-  dl_iterate_phdr(add_name, &names);
-  return names;
-}
-
 std::string file_of(const void* function) {
   Dl_info place{};
   return dladdr(function, &place) != 0 ? place.dli_fname : "";

@@ -1,7 +1,6 @@
 #include "system/shared_library.h"
 
 #include <dlfcn.h>
-#include <link.h>
 
 namespace duogemm {
 
@@ -17,12 +16,6 @@ SharedLibrary::SharedLibrary(const std::vector<std::string>& files) {
       absence_ = reason != nullptr ? reason : file + " could not be loaded";
     }
   }
-}
-
-std::filesystem::path SharedLibrary::folder() const {
-  const link_map* map = nullptr;
-  const bool known = handle_ != nullptr && dlinfo(handle_, RTLD_DI_LINKMAP, &map) == 0;
-  return known ? std::filesystem::path(map->l_name).parent_path() : std::filesystem::path();
 }
 
 void* SharedLibrary::address(const char* symbol) const {

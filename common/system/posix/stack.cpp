@@ -4,33 +4,10 @@
 
 #include <cstdint>
 #include <future>
-#include <limits>
+
+#include "system/posix/particulars.h"
 
 namespace duogemm {
-
-namespace {
-
-struct Stack {
-  std::uintptr_t begin;
-  std::uintptr_t end;
-};
-
-// All addresses where the system does not tell.
-Stack own_stack() {
-  Stack own{0, std::numeric_limits<std::uintptr_t>::max()};
-  pthread_attr_t attributes;
-  if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
-    void* begin = nullptr;
-    std::size_t bytes = own.end;
-    pthread_attr_getstack(&attributes, &begin, &bytes);
-    pthread_attr_destroy(&attributes);
-    own.begin = reinterpret_cast<std::uintptr_t>(begin);
-    own.end = own.begin + bytes;
-  }
-  return own;
-}
-
-}  // namespace
 
 std::size_t stack_left() {
   thread_local constinit Stack known{};

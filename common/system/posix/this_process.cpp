@@ -6,19 +6,11 @@
 #include <unistd.h>
 
 #include <array>
-#include <cerrno>
 #include <cstddef>
 
 namespace duogemm {
 
 long process_id() { return getpid(); }
-
-std::string program_name() { return program_invocation_short_name; }
-
-std::filesystem::path program_file() {
-  std::error_code unknown;
-  return std::filesystem::read_symlink("/proc/self/exe", unknown);
-}
 
 std::string user_name() {
   const passwd* const user = getpwuid(getuid());

@@ -13,6 +13,7 @@
 
 #include "system/environment.h"
 #include "system/posix/argument_list.h"
+#include "system/posix/particulars.h"
 
 namespace duogemm {
 
@@ -35,7 +36,7 @@ ToolResult run_tool(const std::filesystem::path& tool, const std::vector<std::st
                     ToolErrors errors, const std::vector<std::string>& environment) {
   ToolResult result{127, {}};
   int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) {
+  if (!make_pipe(ends)) {
     return result;
   }
   const int from = ends[0];

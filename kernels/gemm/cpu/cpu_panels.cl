@@ -252,6 +252,7 @@ cpu_panels(ARGUMENTS(GemmArguments), const __global float* A, const __global lon
           const LOCAL_PTR float* b = b_panels + col * here + block * GAP;
 #else
           const __global float* b = b_from + col * p.b.ld;
+          (void)block;
 #endif
           for (int panel = 0, begin = 0; panel < panels;) {
             const int count = vectors_of_panel(panel, panels, vectors);

@@ -1,0 +1,17 @@
+# For cmake --toolchain: programs for macOS on 64-bit ARM by zig (PyPI's ziglang), which has Apple's headers and names of functions.
+# LLVM's tools do the rest. DUOGEMM_ZIG is the compiler's file.
+set(CMAKE_SYSTEM_NAME Darwin)
+set(CMAKE_SYSTEM_PROCESSOR arm64)
+find_program(DUOGEMM_ZIG zig REQUIRED DOC "The zig compiler")
+list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES DUOGEMM_ZIG)
+set(CMAKE_C_COMPILER ${DUOGEMM_ZIG} cc -target aarch64-macos.13.0)
+set(CMAKE_CXX_COMPILER ${DUOGEMM_ZIG} c++ -target aarch64-macos.13.0)
+foreach(tool AR RANLIB NM INSTALL_NAME_TOOL)
+  string(TOLOWER ${tool} name)
+  string(REPLACE _ - name ${name})
+  find_program(CMAKE_${tool} NAMES llvm-${name} llvm-${name}-19 llvm-${name}-14 REQUIRED)
+endforeach()
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+foreach(kind LIBRARY INCLUDE PACKAGE)
+  set(CMAKE_FIND_ROOT_PATH_MODE_${kind} ONLY)
+endforeach()

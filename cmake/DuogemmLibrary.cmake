@@ -29,7 +29,8 @@ add_library(duogemm::duogemm ALIAS duogemm)
 foreach(part IN LISTS duogemm_parts)
   target_include_directories(duogemm PRIVATE $<TARGET_PROPERTY:${part},INTERFACE_INCLUDE_DIRECTORIES>)
 endforeach()
-# The public functions of the parts are wanted whether or not something here calls them.
+# The public functions of the parts are wanted whether or not something here calls them: so their objects are linked, and the parts
+# themselves for what they in turn are linked to.
 list(TRANSFORM duogemm_parts REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE objects)
 target_sources(duogemm PRIVATE ${objects})
 target_link_libraries(duogemm PRIVATE ${duogemm_parts})
@@ -41,7 +42,7 @@ if(WIN32 OR APPLE)
   list(TRANSFORM duogemm_parts REPLACE "(.+)" "$<TARGET_FILE:\\1>" OUTPUT_VARIABLE archives)
   add_custom_command(
     OUTPUT ${definitions}
-    COMMAND ${CMAKE_COMMAND} -DNM=${CMAKE_NM} -DAPPLE=${APPLE} -DMAP=${duogemm_exports} "-DARCHIVES=${archives}" -DOUTPUT=${definitions}
+    COMMAND ${CMAKE_COMMAND} -DNM=${CMAKE_NM} -DFOR_MACOS=${APPLE} -DMAP=${duogemm_exports} "-DARCHIVES=${archives}" -DOUTPUT=${definitions}
             -P ${PROJECT_SOURCE_DIR}/cmake/scripts/WriteExports.cmake
     DEPENDS ${duogemm_parts} ${duogemm_exports} ${PROJECT_SOURCE_DIR}/cmake/scripts/WriteExports.cmake
     COMMENT "Listing what the library exports"
@@ -52,7 +53,8 @@ if(WIN32)
   set_target_properties(duogemm PROPERTIES PREFIX "")
 elseif(APPLE)
   target_link_options(duogemm PRIVATE LINKER:-exported_symbols_list,${definitions})
-  set_target_properties(duogemm PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+  set_target_properties(duogemm PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+                        LINK_DEPENDS ${definitions})
 else()
   target_link_options(duogemm PRIVATE LINKER:--version-script=${duogemm_exports} LINKER:--no-undefined)
   set_target_properties(duogemm PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}

@@ -49,7 +49,7 @@ FUNCTION void prefetch(const float* from, std::size_t) { __builtin_prefetch(from
 FUNCTION float exp(float x) { return __builtin_expf(x); }
 FUNCTION float erfc(float x) { return __builtin_erfcf(x); }
 FUNCTION float fmax(float x, float y) { return __builtin_fmaxf(x, y); }
-#if defined(__FMA__) || defined(__FP_FAST_FMAF) || defined(__aarch64__)  // of which Clang does not say so
+#if defined(__AVX2__) || defined(__FP_FAST_FMAF) || defined(__aarch64__)  // of which Clang does not say so
 FUNCTION float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 #endif
 #endif

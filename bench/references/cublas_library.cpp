@@ -1,5 +1,6 @@
 #include "references/cublas_library.h"
 
+#include <cstdlib>
 #include <optional>
 
 #include "library_files.h"
@@ -34,6 +35,24 @@ std::optional<CublasFunctions> load() {
 }
 
 }  // namespace
+
+const Gemmul8& gemmul8() {
+  static const Gemmul8 loaded = [] {
+    Gemmul8 result;
+    static const SharedLibrary library({"libgemmul8.so"});
+    const char* moduli = std::getenv("GEMMUL8_NUM_MOD_S_GEMM");  // of newer versions
+    moduli = moduli == nullptr ? std::getenv("GEMMUL8_NUM_MOD_S") : moduli;
+    result.moduli = moduli == nullptr ? 0 : std::atoi(moduli);
+    if (!library.find(DUOGEMM_SYMBOL(cublasSgemm), result.sgemm) ||
+        !library.find(DUOGEMM_SYMBOL(cublasDestroy), result.destroy)) {
+      result.absence = "there is no libgemmul8.so";
+    } else if (result.moduli < 2 || result.moduli > 13) {
+      result.absence = "GEMMUL8_NUM_MOD_S is not 2 to 13 moduli, without which GEMMul8 calls cuBLAS";
+    }
+    return result;
+  }();
+  return loaded;
+}
 
 const CublasFunctions* cublas() {
   static const std::optional<CublasFunctions> loaded = load();

@@ -4,6 +4,8 @@
 #include <cublasLt.h>
 #include <cublasXt.h>
 
+#include <string>
+
 namespace duogemm::bench {
 
 // The functions in use, as driver functions are in cuda/cuda_device.h. The inline functions of cublasLt's
@@ -58,5 +60,15 @@ struct CublasFunctions {
 
 // Null where there is none; a warning then says, once, how to get it.
 const CublasFunctions* cublas();
+
+// GEMMul8 (github.com/RIKEN-RCCS/GEMMul8) multiplies by Ozaki's second scheme under cuBLAS's names, as its
+// variables of the environment say.
+struct Gemmul8 {
+  decltype(CublasFunctions::cublasSgemm) sgemm = nullptr;
+  decltype(CublasFunctions::cublasDestroy) destroy = nullptr;  // of a handle that the other got
+  int moduli = 0;
+  std::string absence;  // why there is none; empty where there is one
+};
+const Gemmul8& gemmul8();
 
 }  // namespace duogemm::bench

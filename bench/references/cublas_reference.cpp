@@ -6,6 +6,8 @@
 #include "check/inputs.h"
 #include "references/cublas_library.h"
 #include "references/reference.h"
+#include "support/format.h"
+#include "system/environment.h"
 #include "timing/measure.h"
 
 namespace duogemm::bench {
@@ -58,13 +60,16 @@ struct Form {
 class CublasLibrary : public ReferenceLibrary {
  public:
   ~CublasLibrary() override {
-    queue().with_device([&] { cublas()->cublasDestroy(handle_); });
+    queue().with_device([&] { destroy_(handle_); });
   }
   std::string name() const override { return title() + " " + version_text(cublas()->cublasGetProperty); }
 
  protected:
-  CublasLibrary(const std::string& title, const Surroundings& of)
-      : ReferenceLibrary(title, *of.device, *of.queue), workspace_(device().allocate(workspace_size)) {
+  CublasLibrary(const std::string& title, const Surroundings& of,
+                decltype(CublasFunctions::cublasDestroy) destroy = cublas()->cublasDestroy)
+      : ReferenceLibrary(title, *of.device, *of.queue),
+        destroy_(destroy),
+        workspace_(device().allocate(workspace_size)) {
     queue().with_device([&] {
       DUOGEMM_CUBLAS(cublasCreate(&handle_));
       DUOGEMM_CUBLAS(cublasSetStream(handle_, stream_of(queue())));
@@ -89,6 +94,7 @@ class CublasLibrary : public ReferenceLibrary {
   }
 
  private:
+  decltype(CublasFunctions::cublasDestroy) destroy_;
   std::unique_ptr<Buffer> workspace_;
   cublasHandle_t handle_ = nullptr;
 };
@@ -145,6 +151,38 @@ class Converting final : public CublasLibrary {
  private:
   const cublasComputeType_t compute_;
   const bool is_accurate_;
+};
+
+// As many products of INT8, or of FP8, as the environment asks GEMMul8 for moduli.
+class ByModuli final : public CublasLibrary {
+ public:
+  explicit ByModuli(const Surroundings& of) : CublasLibrary("GEMMul8", of, gemmul8().destroy) {}
+
+  // All that decides how it multiplies.
+  std::string name() const override {
+    std::vector<std::string> variables = environment_at_start();
+    std::erase_if(variables, [](const std::string& variable) { return !variable.starts_with("GEMMUL8_"); });
+    std::ranges::sort(variables);
+    return title() + " (" + join(variables) + ")";
+  }
+  bool is_fp32_accurate() const override { return false; }
+  double workspace_bytes(const Problem& p) const override {
+    return gemmul8().moduli * static_cast<double>(p.m * p.k + p.k * p.n + p.m * p.n) +
+           sizeof(float) * static_cast<double>(p.m * p.n);
+  }
+  void multiply(const Problem& p, const Operands& operands) override {
+    if (p.batch != 1) {
+      throw Error(Status::unsupported, "GEMMul8: it multiplies no batches");
+    }
+    const cublasStatus_t status =
+        gemmul8().sgemm(handle(), operation(p.a_op), operation(p.b_op), size(p.m), size(p.n), size(p.k),
+                        &p.alpha, pointer(operands, operand_a), size(p.lda), pointer(operands, operand_b),
+                        size(p.ldb), &p.beta, pointer(operands, operand_c), size(p.ldc));
+    if (status != CUBLAS_STATUS_SUCCESS) {
+      throw Error(Status::device_error,
+                  std::string("GEMMul8: cublasSgemm returned ") + cublas()->cublasGetStatusString(status));
+    }
+  }
 };
 
 // The FP16 product goes over K as often as f16x3 does.
@@ -404,6 +442,9 @@ std::unique_ptr<ReferenceLibrary> make_cublas(const std::string& title, const Su
 #else
     return nullptr;
 #endif
+  }
+  if (title == "GEMMul8") {
+    return gemmul8().absence.empty() ? std::make_unique<ByModuli>(of) : nullptr;
   }
   if (title == "cuBLAS-FP16") {
     return std::make_unique<Fp16>(of);

@@ -28,6 +28,7 @@ const std::vector<Known>& known_libraries() {
       {"cuBLAS", "cuda", make_cublas},        {"cublasLt", "cuda", make_cublaslt},
       {"cublasXt", "cuda", make_cublas},      {"cuBLAS-TF32", "cuda", make_cublas},
       {"cuBLAS-BF16x9", "cuda", make_cublas}, {"cuBLAS-FP16", "cuda", make_cublas},
+      {"GEMMul8", "cuda", make_cublas},
 #endif
 #ifdef DUOGEMM_WITH_CLBLAST
       {"CLBlast", "opencl", make_clblast},
@@ -122,6 +123,9 @@ std::string absence_of(const std::string& title) {
   if (known->backend == "cuda" && cublas() == nullptr) {
     return "cuBLAS is not on this machine";
   }
+  if (title == "GEMMul8") {
+    return gemmul8().absence;
+  }
 #endif
   return "";
 }
@@ -172,7 +176,8 @@ std::unique_ptr<ReferenceLibrary> main_library(Device& device, Queue& queue) {
 }
 
 ReferenceLibraries libraries_in_other_precisions(Device& device, Queue& queue, const Wanted& wanted) {
-  return make_all({"cuBLAS-TF32", "cuBLAS-BF16x9", "cuBLAS-FP16"}, wanted, device.info(), &device, &queue);
+  return make_all({"cuBLAS-TF32", "cuBLAS-BF16x9", "cuBLAS-FP16", "GEMMul8"}, wanted, device.info(), &device,
+                  &queue);
 }
 
 ReferenceLibraries all_libraries(Device& device, Queue& queue, const Wanted& wanted) {

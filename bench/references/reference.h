@@ -118,8 +118,8 @@ struct Surroundings {
   std::size_t host_threads;
 };
 
-// Each file of a library makes it, or answers null where there is none of that title: cublasXt, and cuBLAS,
-// also in modes that multiply FP32 matrices in another way than FP32; and cublasLt.
+// Each file of a library makes it, or answers null where there is none of that title: cublasXt, cuBLAS, also
+// in modes that multiply FP32 matrices in another way than FP32, and GEMMul8; and cublasLt.
 using MakeLibrary = std::unique_ptr<ReferenceLibrary>(const std::string& title, const Surroundings& of);
 MakeLibrary make_cublas, make_cublaslt, make_clblast;
 
@@ -152,9 +152,9 @@ using ReferenceLibraries = std::vector<std::unique_ptr<ReferenceLibrary>>;
 // there.
 using Wanted = std::function<bool(const std::string& title)>;
 
-// The main library's other modes: what it multiplies FP32 matrices with besides FP32. Through CUDA, cuBLAS in
-// TF32, its own emulation of FP32 where this build's has it, and, as the yardstick of f16x3's speed, a
-// product of FP16 matrices with K three times as long.
+// What multiplies FP32 matrices by other arithmetic than FP32. Through CUDA, cuBLAS in TF32, its own
+// emulation of FP32 where this build's has it, as the yardstick of f16x3's speed a product of FP16 matrices
+// with K three times as long, and GEMMul8.
 ReferenceLibraries libraries_in_other_precisions(Device& device, Queue& queue, const Wanted& wanted);
 
 // All that there are for the device, the main one first: cublasLt too through CUDA, and CLBlast for any

@@ -1,8 +1,8 @@
-# Writes OUTPUT, a module definition file of Windows, or macOS's list of symbols where APPLE is true: what of ARCHIVES MAP lists, a
+# Writes OUTPUT, a module definition file of Windows, or macOS's list of symbols where FOR_MACOS is true: what of ARCHIVES MAP lists, a
 # version script of ELF's. NM lists the archives' symbols.
 set(kinds T)
 set(head "EXPORTS\n")
-if(APPLE)
+if(FOR_MACOS)
   set(kinds "[TS]")  # and what an exception needs
   set(head "")
 endif()

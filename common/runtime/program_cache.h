@@ -33,8 +33,8 @@ class DiskCache {
   std::filesystem::path directory_;
 };
 
-// Programs are cached in DUOGEMM_CACHE_DIR, else $XDG_CACHE_HOME/duogemm, else $HOME/.cache/duogemm.
-// Empty when DUOGEMM_CACHE_DIR is set but empty, or when none of the three is set.
+// Programs are cached in DUOGEMM_CACHE_DIR, else in a folder of the user's. Empty when DUOGEMM_CACHE_DIR is
+// set but empty, or when the system does not tell of one.
 std::filesystem::path cache_directory();
 
 // Answers what the compiler is given. Throws as load_kernel does.

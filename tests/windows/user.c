@@ -1,4 +1,4 @@
-/* A program in C that is linked to duogemm.dll: multiplies on the default device and checks an element of each column. */
+/* A program in C that is linked to the library: multiplies on the default device and checks an element of each column. */
 #include <duogemm/duogemm.h>
 #include <stdio.h>
 #include <stdlib.h>

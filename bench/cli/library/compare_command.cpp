@@ -244,10 +244,13 @@ void add_compare_command(Program& program) {
           "times are from one result to the next, whoever's")
       ->check(number_in(std::size_t{1}, std::size_t{256}))
       ->capture_default_str();
-  command.add_option("--against", flags.against, "Libraries, or 'none'. Default: all there are")
+  command
+      .add_option("--against", flags.against,
+                  "Libraries, or 'none'. Default: all there are. GEMMul8 is libgemmul8.so, and takes "
+                  "GEMMUL8_NUM_MOD_S moduli")
       ->delimiter(',')
-      ->transform(one_of_libraries(
-          {"cuBLAS", "cublasLt", "CLBlast", "cublasXt", "cuBLAS-TF32", "cuBLAS-FP16", "cuBLAS-BF16x9"}));
+      ->transform(one_of_libraries({"cuBLAS", "cublasLt", "CLBlast", "cublasXt", "cuBLAS-TF32", "cuBLAS-FP16",
+                                    "cuBLAS-BF16x9", "GEMMul8"}));
   command
       .add_option(
           "--kernel-dir", flags.conditions.kernels,

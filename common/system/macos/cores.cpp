@@ -23,7 +23,7 @@ std::optional<std::uint64_t> told_number(const char* name) {
 
 // The system lets no process choose its cores: it has all of them.
 std::vector<int> cores_of_process() {
-  std::vector<int> cores(told_number("hw.activecpu").value_or(1));
+  std::vector<int> cores(told_number("hw.activecpu").value_or(0));
   std::iota(cores.begin(), cores.end(), 0);
   return cores;
 }
@@ -56,8 +56,7 @@ std::optional<std::size_t> free_memory_bytes(const std::filesystem::path&) {
       KERN_SUCCESS) {
     return std::nullopt;
   }
-  const std::size_t available = std::size_t{pages.free_count} + pages.inactive_count + pages.purgeable_count;
-  return available * vm_kernel_page_size;
+  return (std::size_t{pages.free_count} + pages.inactive_count) * vm_kernel_page_size;
 }
 
 }  // namespace duogemm

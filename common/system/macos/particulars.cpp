@@ -63,7 +63,9 @@ std::filesystem::path program_file() {
   std::uint32_t bytes = 0;
   _NSGetExecutablePath(nullptr, &bytes);
   std::string file(bytes, '\0');
-  return _NSGetExecutablePath(file.data(), &bytes) == 0 ? file.c_str() : "";
+  std::error_code unknown;
+  return _NSGetExecutablePath(file.data(), &bytes) == 0 ? std::filesystem::canonical(file.c_str(), unknown)
+                                                        : "";
 }
 
 }  // namespace duogemm

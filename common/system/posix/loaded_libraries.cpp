@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 namespace duogemm {
+
 std::string file_of(const void* function) {
   Dl_info place{};
   return dladdr(function, &place) != 0 ? place.dli_fname : "";

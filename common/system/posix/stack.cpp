@@ -1,6 +1,7 @@
 #include "system/stack.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <future>
@@ -28,7 +29,8 @@ void call_on_own_stack(std::size_t bytes, const std::function<void()>& work) {
   pthread_t thread{};
   bool started = false;
   if (pthread_attr_t attributes; pthread_attr_init(&attributes) == 0) {
-    started = pthread_attr_setstacksize(&attributes, 2 * bytes) == 0 &&
+    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));  // of which some want multiples
+    started = pthread_attr_setstacksize(&attributes, (2 * bytes + page - 1) / page * page) == 0 &&
               pthread_create(&thread, &attributes, carry_out, &task) == 0;
     pthread_attr_destroy(&attributes);
   }

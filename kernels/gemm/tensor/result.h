@@ -96,27 +96,23 @@ result_of(const TensorArguments* p, const __global float* C, const __global long
   return result;
 }
 
-// Gives sums the scales of their rows of A and of B, where rows have some: `a` and `b` are the operands, of
-// that many terms. An element that is left to fixup.cl becomes NaN, and is not written.
+// Gives sums the scales of their rows of A and of B, from the tile's first on. An element that is left to
+// fixup.cl becomes NaN, and is not written.
 FUNCTION void
-scale_sums(float* sums, struct TileResult* result, const TensorArguments* p, const __global uint* a,
-           const int a_terms, const __global uint* b, const int b_terms, const struct Tile* tile,
-           const int blocks, const int item) {
-  const __global float* a_scales =
-      row_scales_of(a, &p->a, tile->member, blocks, a_terms) + (long)tile->m * TSM + first_row(item);
-  const __global float* b_scales =
-      row_scales_of(b, &p->b, tile->member, blocks, b_terms) + (long)tile->n * TSN + first_col(item);
+scale_sums(float* sums, struct TileResult* result, const __global float* a_scales,
+           const __global float* b_scales, const int item) {
+  const __global float* of_rows = a_scales + first_row(item);
   float of_columns[COLUMNS];
   bool leaves = false;
 #pragma unroll
   for (int i = 0; i < COLUMNS; ++i) {
-    of_columns[i] = b_scales[i * 8];
+    of_columns[i] = b_scales[first_col(item) + i * 8];
     leaves |= of_columns[i] != of_columns[i];
   }
 #pragma unroll
   for (int pair = 0; pair < PAIRS; ++pair) {
-    const float first = a_scales[pair * 8];
-    const float second = a_scales[pair * 8 + 1];
+    const float first = of_rows[pair * 8];
+    const float second = of_rows[pair * 8 + 1];
 #pragma unroll
     for (int i = 0; i < COLUMNS; ++i) {
       float* two = sums + pair_of_sums(i, pair);
@@ -145,12 +141,12 @@ exchange_position(const int row, const int col) {
   return col * ROWS_AT_ONCE + (row ^ (col % 4 * 8));
 }
 
-// Writes PAIRS_AT_ONCE pairs of a work-item's column, from the first-th on, of which the sums follow four
+// Writes PAIRS_AT_ONCE pairs of a work-item's column, from the first-th on, of which the sums are `step`
 // apart, and those of the other work-items of its sub-group: each `width` rows at once, 1 or 2. D's values
 // have the same bits as by UPDATE: to add -0 changes nothing.
 FUNCTION void
-write_block(const struct TileResult* tile, const float* sums, const int column, const int first,
-            LOCAL_PTR float* exchange, const int item, const int width) {
+write_block(const struct TileResult* tile, const float* sums, const int step, const int column,
+            const int first, LOCAL_PTR float* exchange, const int item, const int width) {
   LOCAL_PTR float* own = exchange + item / 32 * EXCHANGED;
   const int lane = item % 32;
   const int lanes = ROWS_AT_ONCE / width;  // for a column
@@ -179,7 +175,7 @@ write_block(const struct TileResult* tile, const float* sums, const int column, 
 #pragma unroll
   for (int pair = 0; pair < PAIRS_AT_ONCE; ++pair) {
     *(LOCAL_PTR float2*)(own + exchange_position(pair * 8 + lane % 4 * 2, lane / 4)) =
-        vload2(0, sums + pair * 4);
+        vload2(0, sums + pair * step);
   }
   SUB_GROUP_BARRIER();
   __global float* d = tile->d + col * tile->ldd + row;
@@ -208,9 +204,9 @@ write_block(const struct TileResult* tile, const float* sums, const int column, 
   }
 }
 
-// Writes a turn's pairs, from the first-th on.
+// Writes a turn's pairs, from the first-th on. Of two columns, the sums of half the pairs are half the sums.
 enum {
-  PAIRS_OF_TURN = PAIRS % (2 * PAIRS_AT_ONCE) == 0 ? PAIRS / 2 : PAIRS,
+  PAIRS_OF_TURN = COLUMNS == 2 && PAIRS % (2 * PAIRS_AT_ONCE) == 0 ? PAIRS / 2 : PAIRS,
   SUMS_OF_TURN = SUMS / PAIRS * PAIRS_OF_TURN
 };
 FUNCTION void
@@ -220,7 +216,7 @@ write_turn(const struct TileResult* tile, const float* sums, const int first, LO
   for (int column = 0; column < COLUMNS; ++column) {
 #pragma unroll
     for (int pair = 0; pair < PAIRS_OF_TURN; pair += PAIRS_AT_ONCE) {
-      write_block(tile, sums + pair_of_sums(column, pair), column, first + pair, exchange, item, width);
+      write_block(tile, sums + pair_of_sums(column, pair), 4, column, first + pair, exchange, item, width);
     }
   }
 }

@@ -247,39 +247,44 @@ multiply_split(float* sums, const struct Panels* a, const struct Panels* b, cons
   }
 }
 
-// Adds up the splits of a cluster, in ascending order. Each work-group has a share of the tile to add and to
-// write. The stages are done with, and have room for the sums: a pair of each of a work-item's two columns
-// side by side.
+// Adds up the splits of a cluster, in ascending order. Its work-groups take turns to add up and write a share
+// of the tile. The stages are done with, and have room for the sums.
 #if CLUSTERS
-#define SUM_POSITION(q) (memory + ((q)*CONSUMERS + item) * 4)
+enum { SHARES = PAIRS / PAIRS_AT_ONCE * COLUMNS };  // of a work-item's sums: what write_block() writes
+#define SUM_POSITION(share, half) (memory + (((share)*2 + (half)) * CONSUMERS + item) * 4)
 FUNCTION void
 write_in_cluster(const float* sums, const struct TileResult* c, LOCAL_PTR float* memory,
                  LOCAL_PTR float* exchange, const int cluster, const int item) {
   writers_barrier();
 #pragma unroll
-  for (int q = 0; q < PAIRS; ++q) {
-    vstore4(vload4(q, sums), 0, SUM_POSITION(q));
+  for (int share = 0; share < SHARES; ++share) {
+    float own[2 * PAIRS_AT_ONCE];
+#pragma unroll
+    for (int i = 0; i < PAIRS_AT_ONCE; ++i) {
+      const int pair = share / COLUMNS * PAIRS_AT_ONCE + i;
+      vstore2(vload2(0, sums + pair_of_sums(share % COLUMNS, pair)), i, own);
+    }
+    vstore4(vload4(0, own), 0, SUM_POSITION(share, 0));
+    vstore4(vload4(1, own), 0, SUM_POSITION(share, 1));
   }
   CLUSTER_BARRIER();
 #pragma unroll 1
-  for (int pair = (int)get_group_id(2) * PAIRS_AT_ONCE; pair < PAIRS; pair += cluster * PAIRS_AT_ONCE) {
-    float totals[4 * PAIRS_AT_ONCE];
-    set_to_zero(totals, 4 * PAIRS_AT_ONCE);
-#pragma unroll 2
+  for (int share = (int)get_group_id(2); share < SHARES; share += cluster) {
+    float4 low = (float4)(-0.0f);  // to which any sum is added exactly
+    float4 high = low;
+#pragma unroll 4
     for (int part = 0; part < cluster; ++part) {
-#pragma unroll
-      for (int i = 0; i < PAIRS_AT_ONCE; ++i) {
-        const float4 sum = READ_IN_CLUSTER(4, SUM_POSITION(pair + i), (uint)part);
-        vstore4(part == 0 ? sum : vload4(i, totals) + sum, i, totals);
-      }
+      low += READ_IN_CLUSTER(4, SUM_POSITION(share, 0), (uint)part);
+      high += READ_IN_CLUSTER(4, SUM_POSITION(share, 1), (uint)part);
     }
-#pragma unroll
-    for (int column = 0; column < COLUMNS; ++column) {
-      if (c->in_pairs) {
-        write_block(c, totals + 2 * column, column, pair, exchange, item, 2);
-      } else {
-        write_block(c, totals + 2 * column, column, pair, exchange, item, 1);
-      }
+    float totals[2 * PAIRS_AT_ONCE];
+    vstore4(low, 0, totals);
+    vstore4(high, 1, totals);
+    const int first = share / COLUMNS * PAIRS_AT_ONCE;
+    if (c->in_pairs) {
+      write_block(c, totals, 2, share % COLUMNS, first, exchange, item, 2);
+    } else {
+      write_block(c, totals, 2, share % COLUMNS, first, exchange, item, 1);
     }
   }
   CLUSTER_BARRIER_RELAXED();
@@ -337,7 +342,8 @@ consume(const TensorArguments* p, const __global uint* A, const __global uint* B
 #endif
     if (work.splits == 1 || add_splits(sums, W, &tile, &work, arrived, writer)) {
       if (p->by_rows) {
-        scale_sums(sums, &c, p, A, A_TERMS, B, B_TERMS, &tile, work.blocks, writer);
+        scale_sums(sums, &c, row_scales_of(A, &p->a, tile.member, work.blocks, A_TERMS) + (long)tile.m * TSM,
+                   row_scales_of(B, &p->b, tile.member, work.blocks, B_TERMS) + (long)tile.n * TSN, writer);
       }
       write_tile(&c, sums, exchange, writer);
     }

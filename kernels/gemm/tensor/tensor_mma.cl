@@ -95,6 +95,8 @@ block_col(const int item) {
 #include "gemm/tensor/work.h"
 #include "gemm/tensor/result.h"
 
+typedef char exchange_fits_into_stages[EXCHANGE_BYTES <= STAGES * STAGE_BYTES ? 1 : -1];
+
 // Begins to copy `rows` rows of each of a block's tiles, which will lie one after the other.
 FUNCTION void
 copy_tiles(LOCAL_PTR uint* to, const __global uint* from, const int rows, const int terms, const int item) {
@@ -271,8 +273,8 @@ tensor_mma(ARGUMENTS(TensorArguments), const __global uint* A, const __global ui
     if (work.splits == 1 || add_splits(sums, W + p.w_offset, &tile, &work, arrived, writer)) {
       struct TileResult c = result_of(&p, C, c_table, D, d_table, &tile, groups);
       if (p.by_rows) {
-        scale_sums(sums, &c, &p, A + p.a.offset, A_TERMS, B + p.b.offset, B_TERMS, &tile, work.blocks,
-                   writer);
+        scale_sums(sums, &c, row_scales_of(A + p.a.offset, &p.a, tile.member, work.blocks, A_TERMS) + row,
+                   row_scales_of(B + p.b.offset, &p.b, tile.member, work.blocks, B_TERMS) + col, writer);
       }
       writers_barrier();  // nobody reads the last stage any more
       write_tile(&c, sums, (LOCAL_PTR float*)memory, writer);

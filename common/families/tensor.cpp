@@ -490,9 +490,12 @@ KernelSpec multiplying_terms(KernelSpec spec, int (*work_items)(const Tunables&)
 }
 
 KernelSpec tensor() {
+  constexpr int consumers = 256;           // as in the kernel
+  constexpr std::size_t exchanged = 1024;  // bytes by each of their sub-groups
   return multiplying_terms(
       {.name = "tensor", .path = "gemm/tensor/tensor.cl", .idea = "FP32 in split terms on tensor cores"},
-      [](const Tunables&) { return 384; }, 8 * 1024, std::make_shared<Tensor>());
+      [](const Tunables&) { return consumers + 128; }, consumers / 32 * exchanged,
+      std::make_shared<Tensor>());
 }
 
 int sub_groups(const Tunables& t) {

@@ -22,6 +22,7 @@ set(exports "")
 foreach(archive IN LISTS ARCHIVES)
   execute_process(COMMAND ${NM} --extern-only --defined-only ${archive} OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
   execute_process(COMMAND ${NM} --extern-only --defined-only --demangle ${archive} OUTPUT_VARIABLE names COMMAND_ERROR_IS_FATAL ANY)
+  string(REGEX REPLACE "[][;]" "_" names "${names}")  # what would part the elements of a list elsewhere, or join them
   foreach(text symbols names)
     string(REGEX MATCHALL "[0-9a-f]+ ${kinds} [^\n]+" ${text} "${${text}}")
   endforeach()

@@ -39,7 +39,7 @@ std::optional<CublasFunctions> load() {
 const Gemmul8& gemmul8() {
   static const Gemmul8 loaded = [] {
     Gemmul8 result;
-    static const SharedLibrary library({"libgemmul8.so"});
+    const SharedLibrary library({"libgemmul8.so"});
     const char* moduli = std::getenv("GEMMUL8_NUM_MOD_S_GEMM");  // of newer versions
     moduli = moduli == nullptr ? std::getenv("GEMMUL8_NUM_MOD_S") : moduli;
     result.moduli = moduli == nullptr ? 0 : std::atoi(moduli);
@@ -47,7 +47,10 @@ const Gemmul8& gemmul8() {
         !library.find(DUOGEMM_SYMBOL(cublasDestroy), result.destroy)) {
       result.absence = "there is no libgemmul8.so";
     } else if (result.moduli < 2 || result.moduli > 13) {
-      result.absence = "GEMMUL8_NUM_MOD_S is not 2 to 13 moduli, without which GEMMul8 calls cuBLAS";
+      result.absence =
+          "neither GEMMUL8_NUM_MOD_S_GEMM nor GEMMUL8_NUM_MOD_S is 2 to 13 moduli, without which GEMMul8 "
+          "calls "
+          "cuBLAS";
     }
     return result;
   }();

@@ -17,10 +17,10 @@ namespace {
 constexpr std::size_t workspace_size = std::size_t{32} << 20;
 
 // Throws device_error, or out_of_memory, with the text of the call.
-void check_cublas(cublasStatus_t status, const char* call) {
+void check_cublas(cublasStatus_t status, const char* call, const std::string& library = "cuBLAS") {
   if (status != CUBLAS_STATUS_SUCCESS) {
     throw Error(status == CUBLAS_STATUS_ALLOC_FAILED ? Status::out_of_memory : Status::device_error,
-                std::string("cuBLAS: ") + call + " returned " + cublas()->cublasGetStatusString(status));
+                library + ": " + call + " returned " + cublas()->cublasGetStatusString(status));
   }
 }
 
@@ -80,6 +80,15 @@ class CublasLibrary : public ReferenceLibrary {
   }
   cublasHandle_t handle() const { return handle_; }
 
+  // A product without a batch.
+  void multiply_one(decltype(CublasFunctions::cublasSgemm) sgemm, const Problem& p,
+                    const Operands& operands) const {
+    check_cublas(sgemm(handle_, operation(p.a_op), operation(p.b_op), size(p.m), size(p.n), size(p.k),
+                       &p.alpha, pointer(operands, operand_a), size(p.lda), pointer(operands, operand_b),
+                       size(p.ldb), &p.beta, pointer(operands, operand_c), size(p.ldc)),
+                 "cublasSgemm", title());
+  }
+
   void multiply_as(const Form& form, const Problem& p, const void* a, const void* b, float* c) const {
     if (p.batch == 1) {
       DUOGEMM_CUBLAS(cublasGemmEx(handle_, operation(p.a_op), operation(p.b_op), size(p.m), size(p.n),
@@ -113,16 +122,13 @@ class Cublas final : public CublasLibrary {
                                         pointer<float*>(operands, table_c), size(p.ldc), size(p.batch)));
       return;
     }
-    const float* const a = pointer(operands, operand_a);
-    const float* const b = pointer(operands, operand_b);
-    float* const c = pointer(operands, operand_c);
     if (p.batch == 1) {
-      DUOGEMM_CUBLAS(cublasSgemm(handle(), a_op, b_op, size(p.m), size(p.n), size(p.k), &p.alpha, a,
-                                 size(p.lda), b, size(p.ldb), &p.beta, c, size(p.ldc)));
+      multiply_one(cublas()->cublasSgemm, p, operands);
     } else {
       DUOGEMM_CUBLAS(cublasSgemmStridedBatched(
-          handle(), a_op, b_op, size(p.m), size(p.n), size(p.k), &p.alpha, a, size(p.lda), p.a_stride, b,
-          size(p.ldb), p.b_stride, &p.beta, c, size(p.ldc), p.c_stride, size(p.batch)));
+          handle(), a_op, b_op, size(p.m), size(p.n), size(p.k), &p.alpha, pointer(operands, operand_a),
+          size(p.lda), p.a_stride, pointer(operands, operand_b), size(p.ldb), p.b_stride, &p.beta,
+          pointer(operands, operand_c), size(p.ldc), p.c_stride, size(p.batch)));
     }
   }
 };
@@ -174,14 +180,7 @@ class ByModuli final : public CublasLibrary {
     if (p.batch != 1) {
       throw Error(Status::unsupported, "GEMMul8: it multiplies no batches");
     }
-    const cublasStatus_t status =
-        gemmul8().sgemm(handle(), operation(p.a_op), operation(p.b_op), size(p.m), size(p.n), size(p.k),
-                        &p.alpha, pointer(operands, operand_a), size(p.lda), pointer(operands, operand_b),
-                        size(p.ldb), &p.beta, pointer(operands, operand_c), size(p.ldc));
-    if (status != CUBLAS_STATUS_SUCCESS) {
-      throw Error(Status::device_error,
-                  std::string("GEMMul8: cublasSgemm returned ") + cublas()->cublasGetStatusString(status));
-    }
+    multiply_one(gemmul8().sgemm, p, operands);
   }
 };
 

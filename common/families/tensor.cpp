@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t panel_rows = PANEL;
 constexpr std::size_t most_local_bytes = 227 * 1024;  // as compute capability 9.0 has
-constexpr std::size_t other_local_bytes = 1024;       // than dynamic ones, at most
+constexpr std::size_t other_local_bytes = 1024;       // beside the dynamic ones, at most
 
 // No setting's tile has more rows: an operand A that serves all of them has whole tiles of these.
 constexpr std::int64_t most_tile_rows = 256;
@@ -490,11 +490,11 @@ KernelSpec multiplying_terms(KernelSpec spec, int (*work_items)(const Tunables&)
 }
 
 KernelSpec tensor() {
-  constexpr int consumers = 256;           // as in the kernel
-  constexpr std::size_t exchanged = 1024;  // bytes by each of their sub-groups
+  constexpr int consumers = 256;  // as in the kernel
+  constexpr std::size_t sub_groups_of_consumers = consumers / 32;
   return multiplying_terms(
       {.name = "tensor", .path = "gemm/tensor/tensor.cl", .idea = "FP32 in split terms on tensor cores"},
-      [](const Tunables&) { return consumers + 128; }, consumers / 32 * exchanged,
+      [](const Tunables&) { return consumers + 128; }, sub_groups_of_consumers * sizeof(float) * EXCHANGED,
       std::make_shared<Tensor>());
 }
 

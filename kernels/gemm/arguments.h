@@ -106,7 +106,8 @@ typedef struct {
 // --- On tensor cores
 // -----------------------------------------------------------------------------------------
 
-#define PANEL 128  // rows of an operand whose terms and scales are together (see tensor/terms.h)
+#define PANEL 128      // rows of an operand whose terms and scales are together (see tensor/terms.h)
+#define EXCHANGED 256  // sums that a sub-group exchanges at once, in local memory (see tensor/result.h)
 
 // A matrix X to split into terms Y: `rows` of m or n, stored with neighbours along k or along the rows side
 // by side, with elements of that type. Y has `panels` panels for each of `members`, and of each value that

@@ -128,10 +128,9 @@ scale_sums(float* sums, struct TileResult* result, const __global float* a_scale
 // A sub-group's work-items have 32 bytes of each of eight columns, which memory would take in parts. So they
 // exchange sums through local memory, and write 32 rows of a column, or of two columns, at once.
 enum {
-  PAIRS_AT_ONCE = 4,
-  ROWS_AT_ONCE = 8 * PAIRS_AT_ONCE,
-  COLUMNS_AT_ONCE = 8,
-  EXCHANGED = ROWS_AT_ONCE * COLUMNS_AT_ONCE,  // by a sub-group
+  ROWS_AT_ONCE = 32,
+  COLUMNS_AT_ONCE = EXCHANGED / ROWS_AT_ONCE,
+  PAIRS_AT_ONCE = ROWS_AT_ONCE / 8,
   EXCHANGE_BYTES = WRITERS / 32 * EXCHANGED * 4
 };
 

@@ -35,21 +35,13 @@ std::string test_name(const ::testing::TestParamInfo<LadderCase>& info) {
   return name;
 }
 
-// Every setting that the declared ranges and the rules allow.
-std::vector<Tunables> legal_settings(const KernelSpec& spec) {
-  std::vector<Tunables> settings(1);
-  for (const TunableDeclaration& tunable : load_kernel(spec.path).tunables) {
-    std::vector<Tunables> extended;
-    for (const Tunables& setting : settings) {
-      for (int value : tunable.allowed) {
-        extended.push_back(setting);
-        extended.back()[tunable.name] = value;
-      }
-    }
-    settings = std::move(extended);
+// One of all that the declared ranges allow.
+Tunables any_setting(const std::vector<TunableDeclaration>& declared, std::mt19937& random) {
+  Tunables setting;
+  for (const TunableDeclaration& tunable : declared) {
+    setting[tunable.name] = tunable.allowed[random() % tunable.allowed.size()];
   }
-  std::erase_if(settings, [&](const Tunables& setting) { return !keeps_rules(spec, setting); });
-  return settings;
+  return setting;
 }
 
 // Tells how a setting's tile lies: drawing some of each sort makes sure that both kinds of rectangle are
@@ -63,12 +55,14 @@ int orientation(const Rung& spec, const Tunables& tunables) {
 std::vector<LadderSetting> settings_of(const Rung& spec) {
   std::vector<LadderSetting> settings;
   const auto add = [&](const Tunables& tunables) {
+    const std::size_t before = settings.size();
     for (LadderSetting& setting : ladder_settings({{spec.name}, tunables, {}})) {
       const auto same = [&](const LadderSetting& other) { return other.tunables == setting.tunables; };
       if (std::none_of(settings.begin(), settings.end(), same)) {
         settings.push_back(std::move(setting));
       }
     }
+    return settings.size() > before;
   };
   add({});
   const Tunables standard = settings.front().tunables;
@@ -77,15 +71,18 @@ std::vector<LadderSetting> settings_of(const Rung& spec) {
       add({{"USE_LDG", switches / 2}, {"USE_SHUFFLE", switches % 2}});
     }
   }
-  std::vector<Tunables> legal = legal_settings(spec);
-  std::shuffle(legal.begin(), legal.end(), std::mt19937(7));
+  const std::vector<TunableDeclaration> declared = load_kernel(spec.path).tunables;
+  std::mt19937 random(7);
   std::map<int, int> wanted = {{-1, 2}, {0, 2}, {1, 2}};
-  for (const Tunables& tunables : legal) {
+  for (int draws = 0; draws < 2000; ++draws) {
+    const Tunables tunables = any_setting(declared, random);
+    if (!keeps_rules(spec, tunables) || wanted[orientation(spec, tunables)] == 0 ||
+        spec.local_bytes(tunables) > most_local_bytes) {
+      continue;
+    }
     const Extent local = spec.geometry(1, 1, tunables).local;
-    const bool fits =
-        spec.local_bytes(tunables) <= most_local_bytes && local[0] * local[1] <= most_work_items;
-    if (fits && wanted[orientation(spec, tunables)]-- > 0) {
-      add(tunables);
+    if (local[0] * local[1] <= most_work_items && add(tunables)) {
+      --wanted[orientation(spec, tunables)];
     }
   }
   return settings;
@@ -93,9 +90,9 @@ std::vector<LadderSetting> settings_of(const Rung& spec) {
 
 std::vector<LadderCase> all_cases() {
   std::vector<LadderCase> cases;
-  for (const DeviceName& device : test_devices()) {
-    for (const Rung& rung : rungs()) {
-      for (const LadderSetting& setting : settings_of(rung)) {
+  for (const Rung& rung : rungs()) {
+    for (const LadderSetting& setting : settings_of(rung)) {
+      for (const DeviceName& device : test_devices()) {
         cases.push_back({device, setting});
       }
     }

@@ -123,7 +123,7 @@ double adversarial(const Place& place, Factor of) {
 
 std::vector<float> make(std::int64_t count, const std::function<double(std::int64_t)>& element) {
   std::vector<float> matrix(static_cast<std::size_t>(count));
-  in_parts(count, [&](std::int64_t from, std::int64_t to) {
+  in_parts(count, 16, [&](std::int64_t from, std::int64_t to) {
     for (std::int64_t i = from; i < to; ++i) {
       matrix[static_cast<std::size_t>(i)] = static_cast<float>(element(i));
     }
@@ -208,13 +208,18 @@ std::vector<float> make_b(const InputClass& input, std::int64_t k, std::int64_t 
   return make(k * n, [&](std::int64_t i) { return input.element({i / k, n, i % k, k}, Factor::b); });
 }
 
-void in_parts(std::int64_t count, const std::function<void(std::int64_t, std::int64_t)>& work) {
-  const std::int64_t threads = std::clamp<std::int64_t>(std::thread::hardware_concurrency(), 1, count);
-  std::vector<std::jthread> pool;
-  for (std::int64_t t = 0; t < threads; ++t) {
-    pool.emplace_back(
+void in_parts(std::int64_t count, std::int64_t steps,
+              const std::function<void(std::int64_t, std::int64_t)>& work) {
+  constexpr std::int64_t steps_of_thread = 1 << 16;  // tens of microseconds, as it takes to start one
+  const std::int64_t worth = count * steps / steps_of_thread;
+  const std::int64_t threads =
+      std::max<std::int64_t>(1, std::min<std::int64_t>({std::thread::hardware_concurrency(), count, worth}));
+  std::vector<std::jthread> others;
+  for (std::int64_t t = 1; t < threads; ++t) {
+    others.emplace_back(
         [&work, from = count * t / threads, to = count * (t + 1) / threads] { work(from, to); });
   }
+  work(0, count / threads);
 }
 
 }  // namespace duogemm

@@ -80,7 +80,9 @@ const std::vector<InputClass>& input_classes();
 std::vector<float> make_a(const InputClass& input, std::int64_t m, std::int64_t k);
 std::vector<float> make_b(const InputClass& input, std::int64_t k, std::int64_t n);
 
-// Calls work(from, to) for parts of 0 to count, on all of the machine's cores, and returns when all are done.
-void in_parts(std::int64_t count, const std::function<void(std::int64_t, std::int64_t)>& work);
+// Calls work(from, to) for parts of 0 to count, and returns when all are done. Each of the count takes so
+// many steps, by which as many of the machine's cores take part as have enough to do for a thread.
+void in_parts(std::int64_t count, std::int64_t steps,
+              const std::function<void(std::int64_t, std::int64_t)>& work);
 
 }  // namespace duogemm

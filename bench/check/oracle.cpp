@@ -93,7 +93,7 @@ Oracle::Oracle(const Problem& problem, std::span<const float> a, std::span<const
   // A block of A stays in the second-level cache while every column passes over it.
   constexpr std::int64_t block = 256;
   static_assert(everywhere_split % block == 0);
-  in_parts(problem.n, [&](std::int64_t from, std::int64_t to) {
+  in_parts(problem.n, m * (k + 1), [&](std::int64_t from, std::int64_t to) {
     for (std::int64_t row = 0; row < m; row += block) {
       for (std::int64_t start = 0; multiplies && start < k; start += block) {
         for (std::int64_t col = from; col < to; ++col) {

@@ -235,7 +235,7 @@ class Fp16 final : public CublasLibrary {
     const auto column = [&](std::int64_t col, std::int64_t pass) {
       return rounded.begin() + rows * (along_rows ? col * passes + pass : pass * cols + col);
     };
-    in_parts(cols, [&](std::int64_t from, std::int64_t to) {
+    in_parts(cols, passes * rows, [&](std::int64_t from, std::int64_t to) {
       for (std::int64_t col = from; col < to; ++col) {
         const auto begin = given.begin() + col * ld;
         std::transform(begin, begin + rows, column(col, 0),

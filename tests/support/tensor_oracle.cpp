@@ -116,7 +116,7 @@ class OperandTerms {
     for (std::vector<float>& terms : terms_) {
       terms.resize(values.size());
     }
-    in_parts(ceil_div(rows, panel), [&](std::int64_t from, std::int64_t to) {
+    in_parts(ceil_div(rows, panel), 8 * panel * k, [&](std::int64_t from, std::int64_t to) {
       for (std::int64_t i = from; i < to; ++i) {
         for (std::int64_t block = 0; block < blocks_; ++block) {
           scales_[index(i * blocks_ + block)] = split(i, block);
@@ -270,7 +270,7 @@ std::vector<float> multiply_in_terms(const Problem& p, std::span<const float> a,
   const OperandTerms of_b(gather(b, p.k, p.n, p.ldb, p.b_op), p.n, p.k, product);
   const Product sums(of_a, of_b, product);
   std::vector<float> result(index(p.m * p.n));
-  in_parts(p.n, [&](std::int64_t from, std::int64_t to) {
+  in_parts(p.n, 8 * p.m * p.k, [&](std::int64_t from, std::int64_t to) {
     for (std::int64_t j = from; j < to; ++j) {
       for (std::int64_t i = 0; i < p.m; ++i) {
         const float sum = sums.sum(i, j);

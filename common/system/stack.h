@@ -11,11 +11,11 @@ namespace duogemm {
 // Answers how many bytes of the calling thread's stack are left; 0 on one that is not its own.
 std::size_t stack_left();
 
-// Calls `work` on a thread of its own with twice as many bytes of stack, and waits for it. What it throws,
-// this throws. Where no thread can be had, the calling one has to do.
+// Calls `work` on a stack of its own with twice as many bytes, another thread's or on Windows a fiber's. What
+// it throws, this throws. Where none can be had, the caller's has to do.
 void call_on_own_stack(std::size_t bytes, const std::function<void()>& work);
 
-// Calls `work` where this many bytes of stack are left: here, or else on a thread of its own. A small product
+// Calls `work` where this many bytes of stack are left: here, or else on a stack of its own. A small product
 // takes as long as to find out how many are left, which 0 spares, or as one more call.
 template <typename Work>
 [[gnu::always_inline]] inline void call_with_stack(std::size_t bytes, const Work& work) {

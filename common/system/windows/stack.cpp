@@ -1,13 +1,37 @@
 #include "system/stack.h"
 
-#include <process.h>
-
 #include <cstdint>
-#include <future>
+#include <exception>
 
 #include "system/windows/win32.h"
 
 namespace duogemm {
+namespace {
+
+// What a fiber is to do for another, to which it goes back.
+struct Errand {
+  const std::function<void()>& work;
+  void* sender;
+  std::exception_ptr thrown;
+};
+
+void CALLBACK carry_out(void* given) {
+  Errand& errand = *static_cast<Errand*>(given);
+  try {
+    errand.work();
+  } catch (...) {
+    errand.thrown = std::current_exception();
+  }
+  SwitchToFiber(errand.sender);
+}
+
+// GCC 12 takes what the segment register points to for the null address.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Warray-bounds"
+void* current_fiber() { return GetCurrentFiber(); }
+#pragma GCC diagnostic pop
+
+}  // namespace
 
 std::size_t stack_left() {
   ULONG_PTR begin = 0;
@@ -17,21 +41,28 @@ std::size_t stack_left() {
   return here >= begin && here < end ? here - begin : 0;
 }
 
+// A thread takes longer to start; and where many are started that winpthreads has not made, its version 10
+// ends in a deadlock.
 void call_on_own_stack(std::size_t bytes, const std::function<void()>& work) {
-  std::packaged_task<void()> task(work);
-  const auto carry_out = [](void* given) -> unsigned {
-    (*static_cast<std::packaged_task<void()>*>(given))();
-    return 0;
-  };
-  const Handle thread(
-      reinterpret_cast<HANDLE>(_beginthreadex(nullptr, static_cast<unsigned>(2 * bytes), carry_out, &task,
-                                              STACK_SIZE_PARAM_IS_A_RESERVATION, nullptr)));
-  if (thread) {
-    WaitForSingleObject(thread.get(), INFINITE);
-  } else {
-    task();
+  const bool was_fiber = IsThreadAFiber();
+  Errand errand{work, was_fiber ? current_fiber() : ConvertThreadToFiberEx(nullptr, FIBER_FLAG_FLOAT_SWITCH),
+                nullptr};
+  void* const fiber = errand.sender != nullptr
+                          ? CreateFiberEx(0, 2 * bytes, FIBER_FLAG_FLOAT_SWITCH, carry_out, &errand)
+                          : nullptr;
+  if (fiber != nullptr) {
+    SwitchToFiber(fiber);
+    DeleteFiber(fiber);
   }
-  task.get_future().get();  // throws what it threw
+  if (!was_fiber && errand.sender != nullptr) {
+    ConvertFiberToThread();
+  }
+  if (fiber == nullptr) {
+    work();
+  }
+  if (errand.thrown) {
+    std::rethrow_exception(errand.thrown);
+  }
 }
 
 }  // namespace duogemm

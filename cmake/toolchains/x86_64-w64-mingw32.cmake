@@ -15,5 +15,6 @@ set(CMAKE_EXE_LINKER_FLAGS_INIT -static)
 set(CMAKE_SHARED_LINKER_FLAGS_INIT -static)
 set(CMAKE_MODULE_LINKER_FLAGS_INIT -static)
 # GCC aligns no stack to 32 bytes there, and takes it for aligned (its bug 54412): the assembler makes moves of what needs no
-# alignment.
-set(CMAKE_CXX_FLAGS_INIT -Wa,-muse-unaligned-vector-move)
+# alignment. Of a template's copies in several sources the linker takes one, and GCC takes any for its own, which leaves registers
+# alone that another uses where sources are optimised differently: not with -fno-ipa-ra.
+set(CMAKE_CXX_FLAGS_INIT "-Wa,-muse-unaligned-vector-move -fno-ipa-ra")

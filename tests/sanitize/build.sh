@@ -14,7 +14,9 @@ has_clang() {
 # takes, and the tests run for about a minute. -g1: functions and lines, all that a report shows; with the rest, some files take
 # twice as long.
 build_sanitized() {
-  local folder=$1 sanitizers=$2 options=()
+  local folder=$1 sanitizers=$2 options
+  # Clang's build compiles each source by itself, the other's those of a folder as one, which takes two thirds of the time.
+  options=(-DCMAKE_UNITY_BUILD=ON)
   [ "$3" = clang ] && options=(-DCMAKE_CXX_COMPILER=clang++ -DCMAKE_CXX_FLAGS=-fsanitize=fuzzer-no-link -DDUOGEMM_WERROR=OFF)
   shift 3
   [ -f "$folder/CMakeCache.txt" ] || options+=(-G "$(command -v ninja >/dev/null && echo Ninja || echo "Unix Makefiles")")

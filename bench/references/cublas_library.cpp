@@ -48,9 +48,8 @@ const Gemmul8& gemmul8() {
       result.absence = "there is no libgemmul8.so";
     } else if (result.moduli < 2 || result.moduli > 13) {
       result.absence =
-          "neither GEMMUL8_NUM_MOD_S_GEMM nor GEMMUL8_NUM_MOD_S is 2 to 13 moduli, without which GEMMul8 "
-          "calls "
-          "cuBLAS";
+          "neither GEMMUL8_NUM_MOD_S_GEMM nor GEMMUL8_NUM_MOD_S is 2 to 13 moduli, "
+          "without which GEMMul8 calls cuBLAS";
     }
     return result;
   }();

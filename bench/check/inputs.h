@@ -76,12 +76,12 @@ struct InputClass {
 
 const std::vector<InputClass>& input_classes();
 
-// Column-major, m x k and k x n. Uses every core of the machine.
+// Column-major, m x k and k x n. Large ones are made by every core of the machine.
 std::vector<float> make_a(const InputClass& input, std::int64_t m, std::int64_t k);
 std::vector<float> make_b(const InputClass& input, std::int64_t k, std::int64_t n);
 
-// Calls work(from, to) for parts of 0 to count, and returns when all are done. Each of the count takes so
-// many steps, by which as many of the machine's cores take part as have enough to do for a thread.
+// Calls work(from, to) for parts of 0 to count, and returns when all are done. One of the count takes about
+// `steps` steps: as many of the machine's cores take part as then have enough to do.
 void in_parts(std::int64_t count, std::int64_t steps,
               const std::function<void(std::int64_t, std::int64_t)>& work);
 

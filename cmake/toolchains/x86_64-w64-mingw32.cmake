@@ -15,6 +15,6 @@ set(CMAKE_EXE_LINKER_FLAGS_INIT -static)
 set(CMAKE_SHARED_LINKER_FLAGS_INIT -static)
 set(CMAKE_MODULE_LINKER_FLAGS_INIT -static)
 # GCC aligns no stack to 32 bytes there, and takes it for aligned (its bug 54412): the assembler makes moves of what needs no
-# alignment. Of a template's copies in several sources the linker takes one, and GCC takes any for its own, which leaves registers
-# alone that another uses where sources are optimised differently: not with -fno-ipa-ra.
+# alignment. The linker keeps one copy of a template's function. GCC assumes that it is the one of the source that calls it, and
+# changes the same registers; sources that are optimised differently have others. -fno-ipa-ra makes GCC assume nothing.
 set(CMAKE_CXX_FLAGS_INIT "-Wa,-muse-unaligned-vector-move -fno-ipa-ra")

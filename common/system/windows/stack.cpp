@@ -8,7 +8,7 @@
 namespace duogemm {
 namespace {
 
-// What a fiber is to do for another, to which it goes back.
+// Work that a fiber does for another, to which it goes back.
 struct Errand {
   const std::function<void()>& work;
   void* sender;

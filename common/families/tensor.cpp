@@ -71,11 +71,7 @@ const Variant& row_scales_program(const Tunables& t) {
 // The program that computes what split terms cannot hold, for operands stored in this way.
 const Variant& fixup_program(const Problem& problem) {
   const KernelSpec& stored_alike = find_kernel(problem.is_grouped() ? "grouped" : "pipelined");
-  Tunables setting = fixed_tunables(stored_alike, problem).value();
-  // Vectors are transposed through registers, which is faster for squares of 2048 and 4096. Single values are
-  // not: for 2047 that is slower.
-  setting.emplace("TRANSPOSE_ASYNC", setting.at("V") == 1);
-  return program("fixup", setting);
+  return program("fixup", fixed_tunables(stored_alike, problem).value());
 }
 
 // Kernels ask by this whether a product is grouped.

@@ -56,19 +56,11 @@ KernelSpec general() {
 
 // --- Tiles copied ahead of the multiplication ------------------------------------------------------------
 
-// A and B are read one by one; both as float4, because the wider of two widths does not help
-// much; or with only one of them lying as vectors need it, and the other transposed value by value.
+// A and B are read as float4 where both allow it, or else value by value: one of each gains little.
 std::vector<Tunables> ways_of_reading() {
-  std::vector<Tunables> ways;
-  for (const Tunables& reading :
-       {Tunables{{"V", 1}}, Tunables{{"V", 4}}, Tunables{{"V", 4}, {"TRANSPOSE_ASYNC", 1}}}) {
-    for (Tunables way : every({{"TRANS_A", {0, 1}}, {"TRANS_B", {0, 1}}})) {
-      way.insert(reading.begin(), reading.end());
-      ways.push_back(std::move(way));
-    }
-  }
-  return ways;
+  return every({{"TRANS_A", {0, 1}}, {"TRANS_B", {0, 1}}, {"V", {1, 4}}});
 }
+int way_of_reading(const Problem& p) { return transposes(p) + 4 * int{a_in_vectors(p) && b_in_vectors(p)}; }
 
 // A few tiles, from those with the most reuse to those that fill a device with a small result. The registers
 // of AMD's devices have room for these alone, and not for those of a loop over a whole tile
@@ -102,12 +94,7 @@ class Pipelined : public Tiled {
     if (p.k > longest_int_k) {
       return -1;
     }
-    const bool a = a_in_vectors(p);
-    const bool b = b_in_vectors(p);
-    const bool transposes_a = p.a_op == Transpose::yes;
-    const bool transposes_b = p.b_op == Transpose::no;
-    const bool one_in_vectors = transposes_a != transposes_b && a != b && (transposes_a ? b : a);
-    return transposes(p) + (a && b ? 4 : one_in_vectors ? 8 : 0);
+    return way_of_reading(p);
   }
 
   // Where an operand does not fill a tile, work-items beyond its last vector copy that one too. If all
@@ -115,13 +102,14 @@ class Pipelined : public Tiled {
   // times as long on an H200 (see plan/README.md).
   bool worthwhile(const Problem& p, const Tunables& t) const override {
     constexpr std::int64_t few = 4096;
-    const auto contended = [&](bool direct, bool in_vectors, std::int64_t size, const char* tile,
+    const auto contended = [&](bool along_k, bool in_vectors, std::int64_t size, const char* tile,
                                std::int64_t stride) {
       const bool by_all = p.batch == 1 || stride == 0;
-      return by_all && direct && in_vectors && size * p.k <= few && size < at(t, tile);
+      const bool copied = !along_k || at(t, "K_MAJOR") != 0;
+      return by_all && copied && in_vectors && size * p.k <= few && size < at(t, tile);
     };
-    return !(contended(p.a_op == Transpose::no, a_in_vectors(p), p.m, "TSM", p.a_stride) ||
-             contended(p.b_op == Transpose::yes, b_in_vectors(p), p.n, "TSN", p.b_stride)) ||
+    return !(contended(p.a_op == Transpose::yes, a_in_vectors(p), p.m, "TSM", p.a_stride) ||
+             contended(p.b_op == Transpose::no, b_in_vectors(p), p.n, "TSN", p.b_stride)) ||
            at(t, "ASYNC") != 1;
   }
   bool splits_k() const override { return true; }
@@ -153,31 +141,6 @@ class Pipelined : public Tiled {
   }
 };
 
-// Counts the rows of an operand's tile that a work-group copies at once (see kernels/gemm/tiled/copy.h).
-int rows_at_once(const Tunables& t, int across, bool transposes) {
-  const auto power_of_2 = [](int x) { return x % 3 == 0 ? x / 3 * 2 : x; };
-  const auto rows = [&](int most) {
-    const int side_by_side = across <= most ? across : across % 3 == 0 ? most : power_of_2(most);
-    return power_of_2(most / side_by_side);
-  };
-  if (!transposes) {
-    return rows(rectangular_work_items(t));
-  }
-  // Along a column: LANES_K with one row each, or two with four rows each.
-  return at(t, "TRANSPOSE_ASYNC") != 0 ? at(t, "LANES_K") * rows(rectangular_work_items(t) / at(t, "LANES_K"))
-                                       : 8 * rows(rectangular_work_items(t) / 2);
-}
-
-// A work-group must not copy more of an operand at once than there is.
-Rule whole_copies(const char* tile, const char* trans, int transposed) {
-  return {std::string("TSK to be no less than the rows of ") + tile + " that a work-group copies at once",
-          [=](const Tunables& t) {
-            const bool transposes = at(t, trans) == transposed;
-            const int across = transposes ? at(t, tile) : at(t, tile) / at(t, "V");
-            return rows_at_once(t, across, transposes) <= at(t, "TSK");
-          }};
-}
-
 KernelSpec pipelined() {
   KernelSpec spec = with_stages_of_tiles(
       {.name = "pipelined", .path = "gemm/tiled/pipelined.cl", .idea = "tiles copied ahead"});
@@ -193,8 +156,12 @@ KernelSpec pipelined() {
        }},
       {"TSM or TSN to be a power of 2",
        [](const Tunables& t) { return at(t, "TSM") % 3 != 0 || at(t, "TSN") % 3 != 0; }},
-      whole_copies("TSM", "TRANS_A", 1),
-      whole_copies("TSN", "TRANS_B", 0),
+      {"K_MAJOR to be 0 where neither A nor B is stored along k",
+       [](const Tunables& t) {
+         return at(t, "K_MAJOR") == 0 || at(t, "TRANS_A") == 1 || at(t, "TRANS_B") == 0;
+       }},
+      {"UNROLL_K to be 0 with K_MAJOR, which knows where four k are by their number",
+       [](const Tunables& t) { return at(t, "K_MAJOR") == 0 || at(t, "UNROLL_K") == 0; }},
       {"at most 160 products per work-item",
        [](const Tunables& t) { return at(t, "WPTM") * at(t, "WPTN") <= 160; }}};
   spec.family = std::make_shared<Pipelined>();
@@ -205,7 +172,7 @@ KernelSpec pipelined() {
 
 class Grouped : public Tiled {
  public:
-  Grouped() : Tiled(every({{"TRANS_A", {0, 1}}, {"TRANS_B", {0, 1}}, {"V", {1, 4}}})) {}
+  Grouped() : Tiled(ways_of_reading()) {}
 
   bool takes_groups() const override { return true; }
   bool runs_on(DeviceKind) const override { return true; }
@@ -269,9 +236,7 @@ class Grouped : public Tiled {
 
  private:
   int storage_of(const Problem& p) const override {
-    return !p.is_grouped() || p.k > longest_int_k
-               ? -1
-               : transposes(p) + (a_in_vectors(p) && b_in_vectors(p) ? 4 : 0);
+    return !p.is_grouped() || p.k > longest_int_k ? -1 : way_of_reading(p);
   }
 };
 

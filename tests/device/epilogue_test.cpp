@@ -164,7 +164,7 @@ void expect_right_as_planned(Problem p, const Numbers& x, bool factors_in_memory
   expect_right(p, x, plan_sgemm(p, on.device->info()), bound, on);
 }
 
-const std::string small_tiles = "pipelined:TSM=32,TSN=32,WPTM=4,WPTN=4,TRANSPOSE_ASYNC=1";
+const std::string small_tiles = "pipelined:TSM=32,TSN=32,WPTM=4,WPTN=4,K_MAJOR=1";
 
 class Epilogues : public ::testing::TestWithParam<DeviceName> {};
 

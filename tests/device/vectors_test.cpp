@@ -20,7 +20,7 @@ TEST(Vectors, AreOfFourWhereAllColumnsOfBothOperandsAllow) {
   EXPECT_EQ(width_of(problem_of(64, 64, 64, "NT", 0)), 4);
   EXPECT_EQ(width_of(problem_of(66, 64, 64, "NT", 0)), 1);
   EXPECT_EQ(width_of(problem_of(64, 65, 64, "NT", 0)), 1);
-  EXPECT_EQ(width_of(problem_of(64, 67, 63, "NN", 0)), 4) << "B is transposed value by value beside A";
+  EXPECT_EQ(width_of(problem_of(64, 67, 63, "NN", 0)), 1) << "A alone";
   EXPECT_EQ(width_of(problem_of(65, 65, 64, "TN", 0)), 4) << "only C has odd columns";
   EXPECT_EQ(width_of(problem_of(64, 64, 64, "NT", 4)), 4);
   EXPECT_EQ(width_of(problem_of(64, 64, 64, "NT", 1)), 1);
@@ -81,12 +81,13 @@ Tunables expect_right(const ScheduleRequest& request, Problem problem, std::uint
 TEST_P(Widths, AllGiveTheSameBits) {
   DUOGEMM_WHOLE_DIALECT_TEST_DEVICE(device, GetParam());
   const Tunables through_registers = {{"TSM", 64}, {"TSN", 32}, {"WPTM", 8}, {"WPTN", 4}};
-  const Tunables transposed_on_the_way = {{"TSM", 32}, {"TSN", 32}, {"WPTM", 4}, {"TRANSPOSE_ASYNC", 1}};
+  const Tunables transposed_in_registers = {{"TSM", 32}, {"TSN", 32}, {"WPTM", 4}, {"K_MAJOR", 1}};
   const Tunables by_thirds = {{"TSM", 64}, {"TSN", 48}, {"WPTM", 4}, {"WPTN", 4}, {"LANES_M", 8}};
   std::uint32_t seed = 0;
   for (const auto& [ops, tunables] :
        {VectorsCase{"NN", through_registers}, VectorsCase{"NT", through_registers},
-        VectorsCase{"TN", through_registers}, VectorsCase{"NN", transposed_on_the_way},
+        VectorsCase{"TN", through_registers}, VectorsCase{"NN", transposed_in_registers},
+        VectorsCase{"TN", transposed_in_registers}, VectorsCase{"TT", transposed_in_registers},
         VectorsCase{"NT", by_thirds}}) {
     for (const auto& [m, n, k, gap] : {std::array<std::int64_t, 4>{132, 136, 50, 0},
                                        {134, 138, 54, 4},
@@ -100,7 +101,7 @@ TEST_P(Widths, AllGiveTheSameBits) {
 
 TEST_P(Widths, AllGiveTheSameBitsWhenOneOperandIsCopiedFirst) {
   DUOGEMM_WHOLE_DIALECT_TEST_DEVICE(device, GetParam());
-  const Tunables tunables = {{"TSM", 32}, {"TSN", 32}, {"WPTM", 4}, {"TRANSPOSE_ASYNC", 1}};
+  const Tunables tunables = {{"TSM", 32}, {"TSN", 32}, {"WPTM", 4}, {"K_MAJOR", 1}};
   for (const char* ops : {"NN", "TT"}) {
     expect_right({&pipelined(), tunables, 1, false, ops[0] == 'N', ops[1] == 'T'},
                  problem_of(135, 131, 53, ops, 0), 1, device);
@@ -111,10 +112,10 @@ TEST_P(Widths, AllGiveTheSameBitsWhenOneOperandIsCopiedFirst) {
 TEST_P(Widths, AllGiveTheSameBitsWhenCountedInBytes) {
   DUOGEMM_WHOLE_DIALECT_TEST_DEVICE(device, GetParam());
   const Tunables through_registers = {{"TSM", 32}, {"TSN", 48}, {"WPTM", 4}, {"WPTN", 4}, {"LANES_M", 8}};
-  const Tunables tall = {{"TSM", 128},    {"TSN", 16},   {"WPTM", 8},    {"WPTN", 4},
-                         {"LANES_M", 16}, {"STAGES", 3}, {"LANES_K", 8}, {"TRANSPOSE_ASYNC", 1}};
-  const Tunables by_thirds = {{"TSM", 96},    {"TSN", 64},       {"WPTM", 8},    {"WPTN", 8},
-                              {"LANES_M", 4}, {"LANE_ORDER", 1}, {"LANES_K", 4}, {"TRANSPOSE_ASYNC", 1}};
+  const Tunables tall = {{"TSM", 128},    {"TSN", 16},   {"WPTM", 8},   {"WPTN", 4},
+                         {"LANES_M", 16}, {"STAGES", 3}, {"K_MAJOR", 1}};
+  const Tunables by_thirds = {{"TSM", 96},    {"TSN", 64},       {"WPTM", 8},   {"WPTN", 8},
+                              {"LANES_M", 4}, {"LANE_ORDER", 1}, {"K_MAJOR", 1}};
   std::uint32_t seed = 0;
   for (auto [ops, tunables] :
        {VectorsCase{"TN", through_registers}, VectorsCase{"TN", tall}, VectorsCase{"TN", by_thirds}}) {

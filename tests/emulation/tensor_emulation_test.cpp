@@ -389,7 +389,7 @@ TEST(TensorEmulation, MultipliesGroupsInFp32) {
   const Setting& none = settings()[0];
   Problem problem = problem_of(70, 90, 20, "NN", 1);
   problem.alpha = 2.0f;
-  expect_right_groups(none, {&find_kernel("grouped"), {{"TRANSPOSE_ASYNC", 1}}},
+  expect_right_groups(none, {&find_kernel("grouped"), {{"K_MAJOR", 1}}},
                       GroupedProduct(problem, {16, 16, 40, 90}, 4));
 }
 

@@ -22,9 +22,6 @@
 #ifndef V
 #define V 1  // values of A and B read at once; 4 needs alignment to as many, and whole vectors: 1 4
 #endif
-#ifndef TRANSPOSE_ASYNC
-#define TRANSPOSE_ASYNC 1  // transpose while copying, and not through registers: 0 1
-#endif
 #ifndef RESIDENT
 #define RESIDENT 1  // work-groups that should fit on a multiprocessor, see dialect.h: 1
 #endif
@@ -48,8 +45,9 @@
 #endif
 #define ASYNC 1
 #define BYTES 1
+#define K_MAJOR 0
 #define RECOMPUTE 0
-enum { LANES_M = 8, LANE_ORDER = 1, LANES_K = 8, FMA_ORDER = 2, UNROLL_K = 0 };
+enum { LANES_M = 8, LANE_ORDER = 1, FMA_ORDER = 2, UNROLL_K = 0 };
 
 #include "dialect.h"
 #include "gemm/arguments.h"

@@ -31,11 +31,8 @@
 #ifndef LANE_ORDER
 #define LANE_ORDER 0  // neighbouring work-items stand in a line along M, or four in a square: 0 1
 #endif
-#ifndef TRANSPOSE_ASYNC
-#define TRANSPOSE_ASYNC 0  // transpose while copying, value by value and past the registers: 0 1
-#endif
-#ifndef LANES_K
-#define LANES_K 4  // with TRANSPOSE_ASYNC, neighbouring work-items that read along one column: 4 8
+#ifndef K_MAJOR
+#define K_MAJOR 0  // what is stored along k stays so in local memory, or is transposed on its way there: 0 1
 #endif
 #ifndef STAGES
 #define STAGES 2  // tiles in local memory at once: 2 3 4 5 6

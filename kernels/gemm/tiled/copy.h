@@ -14,6 +14,18 @@
 // swizzled: its columns are permuted by an exclusive or, another one for each of a few rows, and such stores
 // meet no bank conflict. fragments.h undoes it.
 //
+// With K_MAJOR, what is stored transposed is copied as it is, vectors and all, and transposed in registers:
+//
+//   global memory                                     local memory, a stage
+//     0 0 0 0 1 1 1 1   neighbours copy along k       +------------------------------------+
+//     2 2 2 2 3 3 3 3   what is side by side          | column 0:  k = 0 .. 3  | 4 .. 7 |..|  slot 0
+//                                                     | column 4:  k = 8 .. 11 | ..     |..|  slot 1
+//                                                     | :                                  |  :
+//
+// Work-items then read fours of k from columns that are four apart. Such columns stand in slots side by side,
+// and their fours are permuted by an exclusive or. So neither eight neighbours that read a four each meet in
+// a bank, nor 32 that copy eight values of four columns.
+//
 // Columns beyond the edge of C are never used. Copies read others in their place, and no comparison is left
 // in the loop over k. Rows beyond K, which only the last tile has, are predicated: no copy reads them. They
 // are set to -0 in A and +0 in B: their product is -0, which changes no sum.
@@ -38,18 +50,18 @@ further(const __global float* from, const long units) {
 // column of memory, each ROWS_OF_LANE rows (k). Four numbers say the rest of a tile: how many columns (or
 // vectors of V) the work-items copy at once, how many rows, how many columns each work-item has, and how many
 // work-items take part.
-enum { LANES_ALONG_K = TRANSPOSE_ASYNC ? LANES_K : 2, ROWS_OF_LANE = TRANSPOSE_ASYNC ? 1 : 4 };
+enum { LANES_ALONG_K = K_MAJOR ? LEAST(8, TSK / V) : 2, ROWS_OF_LANE = K_MAJOR ? V : 4 };
 #define ALONG_K(transposed) ((transposed) ? LANES_ALONG_K : 1)
 #define ROWS_OF_ITEM(transposed) ((transposed) ? ROWS_OF_LANE : 1)
-#define COPY_WIDTH(transposed) ((transposed) ? 1 : V)
+#define COPY_WIDTH(transposed) ((transposed) ? 1 : V)     // in columns
 #define POWER_OF_2(x) ((x) % 3 == 0 ? (x) / 3 * 2 : (x))  // not above x
 #define AT_ONCE(all, most) ((all) <= (most) ? (all) : (all) % 3 == 0 ? (most) : POWER_OF_2(most))
 
 #define COPY_COLUMNS(size, transposed) \
   AT_ONCE((size) / COPY_WIDTH(transposed), WORK_ITEMS / ALONG_K(transposed))
-#define COPY_ROWS(size, transposed)                                                \
-  (POWER_OF_2(WORK_ITEMS / ALONG_K(transposed) / COPY_COLUMNS(size, transposed)) * \
-   (ALONG_K(transposed) * ROWS_OF_ITEM(transposed)))
+#define COPY_ROWS(size, transposed)                                                          \
+  LEAST(TSK, POWER_OF_2(WORK_ITEMS / ALONG_K(transposed) / COPY_COLUMNS(size, transposed)) * \
+                 (ALONG_K(transposed) * ROWS_OF_ITEM(transposed)))
 #define COPIES_OF_ITEM(size, transposed) ((size) / COPY_WIDTH(transposed) / COPY_COLUMNS(size, transposed))
 #define COPIERS(size, transposed) \
   (COPY_COLUMNS(size, transposed) * (COPY_ROWS(size, transposed) / ROWS_OF_ITEM(transposed)))
@@ -67,23 +79,45 @@ copied_column(const int item, const int i, const int size, const int transposed)
          COPY_WIDTH(transposed);
 }
 
-// The swizzle of a transposed tile. 32 neighbours store TOGETHER columns: those stay together, and come to
-// stand elsewhere in the other rows that they store, as far as there is room.
-enum { TOGETHER = TRANSPOSE_ASYNC ? 32 / LANES_K : 16 };
-#define SWIZZLES(size)                           \
-  (!TRANSPOSE_ASYNC ? ((size) % 32 == 0 ? 2 : 1) \
-                    : LEAST((((size) % 3 == 0 ? (size) / 3 : (size)) + TOGETHER - 1) / TOGETHER, LANES_K))
+// The swizzle of a tile that is transposed on its way. 32 neighbours store TOGETHER columns: those stay
+// together, and come to stand elsewhere in every other four rows, if there is room.
+enum { TOGETHER = 16 };
+#define SWIZZLES(size) ((size) % 32 == 0 ? 2 : 1)
 FUNCTION int
 swizzle_of(const int k, const int size) {
-  return k / (TRANSPOSE_ASYNC ? LANES_K / SWIZZLES(size) : ROWS_OF_LANE) % SWIZZLES(size) * TOGETHER;
+  return k / 4 % SWIZZLES(size) * TOGETHER;
 }
-// The position of a work-item's i-th column in its row; by an addition where that is the same.
+
+// With K_MAJOR: the slot of a column, of which `lanes` work-items that stand side by side read others, and
+// the other way around; what the fours of a slot are permuted by, which eight slots on is the same; and where
+// a slot's k-th row is.
 FUNCTION int
-swizzled_column(const int item, const int i, const int size) {
-  const int swizzle = swizzle_of(copied_row(item, size, 1), size);
-  return TRANSPOSE_ASYNC && COPY_COLUMNS(size, 1) % 32 == 0
-             ? i * COPY_COLUMNS(size, 1) + (copied_column(item, 0, size, 1) ^ swizzle)
-             : copied_column(item, i, size, 1) ^ swizzle;
+slot_of(const int column, const int lanes) {
+  const int in_block = column % (4 * lanes);
+  return column - in_block + in_block % 4 * lanes + in_block / 4;
+}
+FUNCTION int
+column_in(const int slot, const int lanes) {
+  const int in_block = slot % (4 * lanes);
+  return slot - in_block + in_block % lanes * 4 + in_block / lanes;
+}
+FUNCTION int
+swizzle_of_slot(const int slot) {
+  const int number = slot / (32 / TSK) % (TSK / 4);
+  return (number % (TSK / 8) * 2 + number / (TSK / 8)) * 4;
+}
+FUNCTION int
+position_in_slot(const int slot, const int k) {
+  return slot * TSK + (k ^ swizzle_of_slot(slot));
+}
+// Where a work-item's i-th copy goes, into a slot of that number: by an addition to where one of the first
+// goes, eight slots or a multiple of them before.
+FUNCTION int
+copied_position(const int item, const int i, const int row, const int size) {
+  const int at_once = COPY_COLUMNS(size, 1);
+  const int turns = at_once % 8 == 0 ? 1 : at_once % 4 == 0 ? 2 : at_once % 2 == 0 ? 4 : 8;
+  return position_in_slot(copied_column(item, i % turns, size, 1), copied_row(item, size, 1) + row) +
+         (i - i % turns) * at_once * TSK;
 }
 
 // --- An operand --------------------------------------------------------------------------------------------
@@ -91,7 +125,7 @@ swizzled_column(const int item, const int i, const int size) {
 enum {
   STAGE = TSK * (TSM + TSN),  // A's tile, then B's
   LAST_STAGE = (STAGES - 1) * STAGE,
-  THROUGH_REGISTERS = !TRANSPOSE_ASYNC && (TRANS_A || !TRANS_B)
+  THROUGH_REGISTERS = !K_MAJOR && (TRANS_A || !TRANS_B)
 };
 #define GREATER(a, b) ((a) > (b) ? (a) : (b))
 #define VALUES_OF_ITEM(size) (COPIES_OF_ITEM(size, 1) * (TSK / COPY_ROWS(size, 1)) * ROWS_OF_LANE)
@@ -106,7 +140,7 @@ typedef struct {
   LOCAL_PTR float* to;  // the first stage: where it writes there, or where a transposed tile begins
   int item;
   float beyond;  // what rows beyond K are
-#if !TRANSPOSE_ASYNC
+#if !K_MAJOR
   float values[GREATER(VALUES_OF_ITEM(TSM), VALUES_OF_ITEM(TSN))];  // on their way through registers
 #endif
 } Operand;
@@ -122,7 +156,7 @@ existing_column(const Span span, const int column, const int vector) {
 // `matrix` is where the first tile's row 0 (k) begins, if `span` began at 0.
 FUNCTION void
 begin_copies(Operand* x, const __global float* matrix, const long ld, const Span span, LOCAL_PTR float* tile,
-             const int item, const float beyond, const int size, const int transposed) {
+             const int item, const float beyond, const int size, const int transposed, const int lanes) {
   const int row = copied_row(item, size, transposed);
   x->next = 0;
   x->ld = ld;
@@ -131,8 +165,9 @@ begin_copies(Operand* x, const __global float* matrix, const long ld, const Span
   x->to = transposed ? tile : tile + (row * size + copied_column(item, 0, size, 0));
 #pragma unroll
   for (int i = 0; i < COPIES_OF_ITEM(size, transposed); ++i) {
-    const long column =
-        existing_column(span, copied_column(item, i, size, transposed), COPY_WIDTH(transposed));
+    const int copied = copied_column(item, i, size, transposed);
+    const long column = existing_column(span, transposed && K_MAJOR ? column_in(copied, lanes) : copied,
+                                        COPY_WIDTH(transposed));
     x->from[i] = transposed ? matrix + column * ld + row : matrix + row * ld + column;
   }
 }
@@ -144,20 +179,18 @@ takes_part(const Operand* x, const int size, const int transposed) {
 
 // --- Right into local memory -------------------------------------------------------------------------------
 
-// Begins to copy `width` values, V or 1, of a row of a tile. A tile of which only `rows` rows are there is
-// loaded and stored instead: so the loads of all its rows are on their way together. Copies would each be
-// in a branch of their own.
+// Begins to copy V values of a tile, down a column or along a row, of which the first is in the row-th row. A
+// tile of which only `rows` rows are there is loaded and stored instead: so the loads of all its rows are on
+// their way together. Copies would each be in a branch of their own.
 FUNCTION void
-copy_values(const int width, LOCAL_PTR float* to, const __global float* from, const int row, const int rows,
-            const float beyond) {
-  if (rows >= TSK && width == V) {
+copy_values(LOCAL_PTR float* to, const __global float* from, const int row, const int rows,
+            const int transposed, const float beyond) {
+  if (rows >= TSK) {
     COPY_TO_LOCAL(V, to, from);
-  } else if (rows >= TSK) {
-    COPY_TO_LOCAL(1, to, from);
   } else {
 #pragma unroll
-    for (int i = 0; i < width; ++i) {
-      to[i] = row < rows ? from[i] : beyond;
+    for (int i = 0; i < V; ++i) {
+      to[i] = row + i * transposed < rows ? from[i] : beyond;
     }
   }
 }
@@ -166,25 +199,21 @@ copy_values(const int width, LOCAL_PTR float* to, const __global float* from, co
 // `rows` rows are there: a constant TSK where it is whole, so that no comparison is left.
 FUNCTION void
 copy_tile(Operand* x, const int stage, const int rows, const int size, const int transposed) {
-  if (transposed && !TRANSPOSE_ASYNC) {
+  if (transposed && !K_MAJOR) {
     return;
   }
   const long next_row = transposed ? UNIT : x->ld * UNIT;
   if (takes_part(x, size, transposed)) {
     const int first = copied_row(x->item, size, transposed);
-    // Down a transposed column, but across the rows of one that is stored as it is.
-    const int outer = transposed ? COPIES_OF_ITEM(size, 1) : TSK / COPY_ROWS(size, 0);
-    const int inner = transposed ? TSK / COPY_ROWS(size, 1) : COPIES_OF_ITEM(size, 0);
 #pragma unroll
-    for (int o = 0; o < outer; ++o) {
+    for (int row = 0; row < TSK; row += COPY_ROWS(size, transposed)) {
 #pragma unroll
-      for (int n = 0; n < inner; ++n) {
-        const int i = transposed ? o : n;
-        const int row = (transposed ? n : o) * COPY_ROWS(size, transposed);
-        LOCAL_PTR float* to = transposed ? x->to + stage + first * size + swizzled_column(x->item, i, size)
-                                         : x->to + stage + i * COPY_COLUMNS(size, 0) * V;
-        copy_values(COPY_WIDTH(transposed), to + row * size, further(x->from[i], x->next + row * next_row),
-                    row + first, rows, x->beyond);
+      for (int i = 0; i < COPIES_OF_ITEM(size, transposed); ++i) {
+        LOCAL_PTR float* to = x->to + stage +
+                              (transposed ? copied_position(x->item, i, row, size)
+                                          : row * size + i * COPY_COLUMNS(size, 0) * V);
+        copy_values(to, further(x->from[i], x->next + row * next_row), row + first, rows, transposed,
+                    x->beyond);
       }
     }
   }
@@ -196,7 +225,7 @@ copy_tile(Operand* x, const int stage, const int rows, const int size, const int
 // A work-item reads four rows (k) of one or a few columns at once, while the tile before it is on its way,
 // and stores them one by one, one tile later.
 
-#if TRANSPOSE_ASYNC
+#if K_MAJOR
 FUNCTION void
 load_tile(const Operand* x, const int rows, const int size, const int transposed) {}
 FUNCTION void
@@ -238,7 +267,8 @@ store_tile(const Operand* x, const int stage, const int size, const int transpos
   const int first = copied_row(x->item, size, 1);
 #pragma unroll
   for (int i = 0; i < COPIES_OF_ITEM(size, 1); ++i) {
-    LOCAL_PTR float* to = x->to + stage + (first * size + swizzled_column(x->item, i, size));
+    LOCAL_PTR float* to =
+        x->to + stage + (first * size + (copied_column(x->item, i, size, 1) ^ swizzle_of(first, size)));
 #pragma unroll
     for (int row = 0; row < TSK; row += COPY_ROWS(size, 1)) {
 #pragma unroll

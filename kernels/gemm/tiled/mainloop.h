@@ -110,7 +110,7 @@ multiply_tile(float acc[WPTN][WPTM], Fragments* f, const LOCAL_PTR float* tiles,
         load_fragments(f, tiles + next, 0);
       }
     }
-    multiply_fragments(acc, f->a[k % 2], f->b[k % 2]);
+    multiply_fragments(acc, f->a[k % A_ROWS], f->b[k % B_ROWS]);
   }
 }
 

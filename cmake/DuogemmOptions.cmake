@@ -30,6 +30,7 @@ if(NOT DUOGEMM_BACKEND MATCHES "^(opencl|cuda|all|cpu)$")
           "${duogemm_option_prefix}BACKEND is '${DUOGEMM_BACKEND}'; it must be opencl, cuda, all or cpu")
 endif()
 
+option(DUOGEMM_NATIVE "The kernels of the device cpu for this machine's processor alone" OFF)
 option(DUOGEMM_BUILD_PROGRAM "Build the program duogemm" ${PROJECT_IS_TOP_LEVEL})
 option(DUOGEMM_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(DUOGEMM_INSTALL "Install what is built, and make a package of it" ${PROJECT_IS_TOP_LEVEL})

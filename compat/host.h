@@ -5,8 +5,10 @@
 // A kernel is an ordinary function, which is called for each work-item. Local memory is the caller's stack.
 #pragma once
 
-#ifdef __SSE__
+#ifdef __AVX2__
 #include <immintrin.h>
+#elif defined(__SSE__)  // a tenth of it
+#include <xmmintrin.h>
 #endif
 #ifdef __aarch64__
 #include <arm_neon.h>

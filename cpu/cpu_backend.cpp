@@ -227,11 +227,18 @@ class CpuBackend final : public Backend {
   std::string_view name() const override { return "cpu"; }
   bool has_driver() const override { return false; }
   std::vector<DeviceInfo> devices() const override {
+    if (cpu_programs().empty()) {
+      return {};
+    }
     return {describe(cpu_programs().front(), threads_of_process())};
   }
   std::unique_ptr<Device> open(std::size_t index, const DeviceOptions& options) const override {
     if (options.cache != CachePreference::none || options.banks != BankWidth::standard) {
       refuse("has no cache preference and no bank width; only cuda has");
+    }
+    if (cpu_programs().empty()) {
+      throw Error(Status::unsupported,
+                  "no cpu device: the library was built for another processor alone (DUOGEMM_NATIVE)");
     }
     if (index > 0) {
       throw Error(Status::invalid_argument, "no cpu device " + std::to_string(index) + "; there is 1");

@@ -25,7 +25,8 @@ struct CpuPrograms {
 };
 
 // All that this processor can run, the widest vectors first. The last needs nothing that a processor might
-// lack. Defined by the build.
+// lack, but of a build for one processor alone (DUOGEMM_NATIVE), which has none for others. Defined by the
+// build.
 std::span<const CpuPrograms> cpu_programs();
 
 }  // namespace duogemm

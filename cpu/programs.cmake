@@ -1,5 +1,6 @@
 # Compiles the kernels for CPUs with the host's own compiler, once for each setting that the planner may choose and each set of
 # instructions that a processor may have.
+include(CheckCXXSourceRuns)
 
 # Adds to `target` what defines cpu_programs().
 function(duogemm_compile_cpu_programs target)
@@ -28,10 +29,26 @@ function(duogemm_compile_cpu_programs target)
   target_sources(${target} PRIVATE ${folder}/programs.cpp)
 endfunction()
 
+# Whether programs are compiled for processors where this holds. With DUOGEMM_NATIVE: for the first of which this machine's is one.
+function(duogemm_wants_programs result set condition)
+  set(wanted TRUE)
+  if(DUOGEMM_NATIVE AND choices)
+    set(wanted FALSE)
+  elseif(DUOGEMM_NATIVE)
+    check_cxx_source_runs("int main() { return ${condition} ? 0 : 1; }" duogemm_runs_${set})
+    set(wanted ${duogemm_runs_${set}})
+  endif()
+  set(${result} ${wanted} PARENT_SCOPE)
+endfunction()
+
 # A program of each of the settings, compiled with `options`, and what cpu_programs() says of them all where `condition` holds:
 # that they are for those `instructions` and have vectors of that many floats.
 function(duogemm_add_cpu_programs target instructions condition options vector_floats settings)
   string(MAKE_C_IDENTIFIER "programs_of_${instructions}" set)
+  duogemm_wants_programs(wanted ${set} "${condition}")
+  if(NOT wanted)
+    return()
+  endif()
   set(sources "")
   set(entries "")
   foreach(setting IN LISTS settings)

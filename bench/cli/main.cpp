@@ -5,7 +5,6 @@
 #include <iostream>
 #include <iterator>
 #include <new>
-#include <regex>
 #include <sstream>
 
 #include "cli/commands.h"
@@ -17,6 +16,7 @@
 #include "support/device_choice.h"
 #include "support/format.h"
 #include "support/nearest.h"
+#include "support/pattern.h"
 #include "support/program.h"
 #include "system/environment.h"
 #include "system/reject.h"
@@ -81,18 +81,18 @@ std::string version_text() {
 // What CLI11 says of an option's values, without what only a programmer wants to know: "INT:INT in [1 - 9]",
 // and "ENUM:value in {none->0,local->1} OR {0,1}". A long list may be broken between its words.
 std::string plain_values(std::string line) {
-  static const std::regex twice("(U?INT|FLOAT):\\1 in");
-  static const std::regex enumeration("ENUM:value in (\\{[^}]*\\}) OR \\{[^}]*\\}");
-  static const std::regex number("->[0-9]+");
-  line = std::regex_replace(line, twice, "$1 in");
-  if (std::regex_search(line, enumeration)) {
-    line = std::regex_replace(std::regex_replace(line, enumeration, "TEXT:$1"), number, "");
+  static const Pattern twice("(U?INT|FLOAT):\\1 in");
+  static const Pattern enumeration("ENUM:value in (\\{[^}]*\\}) OR \\{[^}]*\\}");
+  static const Pattern number("->[0-9]+");
+  line = twice.replace(line, "$1 in");
+  if (enumeration.is_in(line)) {
+    line = number.replace(enumeration.replace(line, "TEXT:$1"), "");
   }
   constexpr std::size_t narrow = 80;
   const std::size_t end = std::min(line.find('}'), line.size());
   return end < narrow || end == line.size()
              ? line
-             : std::regex_replace(line.substr(0, end), std::regex(","), ", ") + line.substr(end);
+             : Pattern(",").replace(line.substr(0, end), ", ") + line.substr(end);
 }
 
 // CLI11's help in lines that are no longer than the terminal.

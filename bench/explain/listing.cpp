@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <regex>
 #include <sstream>
+
+#include "support/pattern.h"
 
 namespace duogemm::bench {
 namespace {
@@ -86,17 +87,16 @@ std::size_t longest_gap(const Listing& listing, const Loop& loop) {
 
 // Opcodes, with a space after them, in which the pattern is found are of the kind.
 struct Opcodes {
-  Opcodes(Kind of, const char* text) : kind(of), pattern(text, std::regex::optimize) {}
   Kind kind;
-  std::regex pattern;
+  Pattern pattern;
 };
 
 struct Language {
-  std::regex kernel;       // in the line with which a kernel begins: its name, in whichever group matches
-  std::regex label;        // a line that names the next instruction
-  std::regex instruction;  // address, which may be missing, opcode and operands
-  std::regex branch;       // in a branch: the address, in hexadecimal, or the label to which it leads
-  char separator;          // between the instructions of a line; 0 where a line has one
+  Pattern kernel;       // in the line with which a kernel begins: its name, in whichever group matches
+  Pattern label;        // a line that names the next instruction
+  Pattern instruction;  // address, which may be missing, opcode and operands
+  Pattern branch;       // in a branch: the address, in hexadecimal, or the label to which it leads
+  char separator;       // between the instructions of a line; 0 where a line has one
   std::vector<Opcodes> opcodes;  // the first that applies counts
   // The kind of what is not among them.
   Kind (*other)(const std::string& operands);
@@ -109,17 +109,15 @@ struct Language {
 bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
 
 // The first group of the pattern in the text as a number; 0 where it is not there.
-int number_in(const std::string& text, const std::regex& pattern) {
-  std::smatch match;
-  return std::regex_search(text, match, pattern) ? std::stoi(match[1]) : 0;
+int number_in(const std::string& text, const Pattern& pattern) {
+  const std::vector<std::string> found = pattern.find(text);
+  return found.empty() ? 0 : std::stoi(found[1]);
 }
 
 // The multiply-adds of a block for each of the work-items that share it; 0 when the opcode names none.
-int share_of_block(const std::string& opcode, const std::regex& sizes, int work_items) {
-  std::smatch match;
-  return std::regex_search(opcode, match, sizes)
-             ? std::stoi(match[1]) * std::stoi(match[2]) * std::stoi(match[3]) / work_items
-             : 0;
+int share_of_block(const std::string& opcode, const Pattern& sizes, int work_items) {
+  const std::vector<std::string> found = sizes.find(opcode);
+  return found.empty() ? 0 : std::stoi(found[1]) * std::stoi(found[2]) * std::stoi(found[3]) / work_items;
 }
 
 Kind arithmetic(const std::string&) { return Kind::arithmetic; }
@@ -127,7 +125,7 @@ Kind arithmetic(const std::string&) { return Kind::arithmetic; }
 // A warp's product of 16 x 8 x 16 is "mma.sync.aligned.m16n8k16", and that of four warps "wgmma.mma_async"
 // followed by the like.
 int ptx_multiply_adds(const std::string& opcode, const std::string&) {
-  static const std::regex block(R"(\.m(\d+)n(\d+)k(\d+)\b)");
+  static const Pattern block(R"(\.m(\d+)n(\d+)k(\d+)\b)");
   const int share = share_of_block(opcode, block, opcode.starts_with("wgmma.") ? 128 : 32);
   return share > 0 ? share : has(opcode, ".f32x2") ? 2 : 1;
 }
@@ -135,8 +133,8 @@ int ptx_multiply_adds(const std::string& opcode, const std::string&) {
 // 16 for "ld.shared.v4.f32". Of a copy it is the third operand: "cp.async.cg.shared.global [%r1], [%rd1],
 // 16".
 int ptx_bytes(Kind kind, const std::string& opcode, const std::string& operands) {
-  static const std::regex size(R"(\],\s*(\d+)\s*(?:,|$))");
-  static const std::regex width(R"(\.[busf](8|16|32|64|128)\b)");
+  static const Pattern size(R"(\],\s*(\d+)\s*(?:,|$))");
+  static const Pattern width(R"(\.[busf](8|16|32|64|128)\b)");
   if (kind == Kind::multiply_add) {
     return 0;
   }
@@ -149,10 +147,10 @@ int ptx_bytes(Kind kind, const std::string& opcode, const std::string& operands)
 
 const Language& ptx() {
   static const Language language = {
-      .kernel = std::regex(R"(\.entry\s+(\w+)|(\.func)\b)"),
-      .label = std::regex(R"(^\s*([$\w]+):\s*$)"),
-      .instruction = std::regex(R"(^[\s{}]*()(?:@!?%\w+\s+)?([a-z][\w.:]*)\b(.*))"),
-      .branch = std::regex(R"(^bra\S*\s+()([$\w]+))"),
+      .kernel = R"(\.entry\s+(\w+)|(\.func)\b)",
+      .label = R"(^\s*([$\w]+):\s*$)",
+      .instruction = R"(^[\s{}]*()(?:@!?%\w+\s+)?([a-z][\w.:]*)\b(.*))",
+      .branch = R"(^bra\S*\s+()([$\w]+))",
       .separator = ';',
       .opcodes = {{Kind::multiply_add, R"(^(mma\.sync|wgmma\.mma_async)\.|^fma\..*\.f32)"},
                   {Kind::local_load, R"(^(ldu?|ldmatrix)\..*\bshared)"},
@@ -176,7 +174,7 @@ const Language& ptx() {
 // A warp's product of 16 x 8 x 16 is "HMMA.16816", and one of 16 x 8 x 8 "HMMA.1688"; four warps' product is
 // "HGMMA.64x128x16".
 int sass_multiply_adds(const std::string& opcode, const std::string&) {
-  static const std::regex block(R"(^HGMMA\.(\d+)x(\d+)x(\d+))");
+  static const Pattern block(R"(^HGMMA\.(\d+)x(\d+)x(\d+))");
   const int share = share_of_block(opcode, block, 128);
   return share > 0                          ? share
          : opcode.starts_with("HMMA.16816") ? 64
@@ -197,11 +195,10 @@ int sass_bytes(Kind kind, const std::string& opcode, const std::string&) {
 // write a generic load as "LD", and a read-only one as "LDG.CI" or "LD.E".
 const Language& sass() {
   static const Language language = {
-      .kernel = std::regex(R"(Function\s*:\s*(\S+)|^//-+\s*\.text\.(\S+))"),
-      .label = std::regex(R"(^\s*(\.L_\w+):\s*$)"),
-      .instruction =
-          std::regex(R"(^\s*/\*([0-9a-f]{4,})\*/\s+\{?\s*(?:@!?U?P\w+\s+)?([A-Z][\w.]*)\s*(.*?);)"),
-      .branch = std::regex(R"(^BRA.*(?:\b0x([0-9a-f]+)\s*$|\((\.L_\w+)\)))"),
+      .kernel = R"(Function\s*:\s*(\S+)|^//-+\s*\.text\.(\S+))",
+      .label = R"(^\s*(\.L_\w+):\s*$)",
+      .instruction = Pattern(R"(^\s*/\*([0-9a-f]{4,})\*/\s+\{?\s*(?:@!?U?P\w+\s+)?([A-Z][\w.]*)\s*(.*?);)"),
+      .branch = R"(^BRA.*(?:\b0x([0-9a-f]+)\s*$|\((\.L_\w+)\)))",
       .separator = 0,
       .opcodes = {{Kind::multiply_add, "^(HMMA|HGMMA|FFMA)"},
                   {Kind::addition, "^FADD"},
@@ -252,11 +249,11 @@ int x86_bytes(Kind, const std::string& opcode, const std::string& operands) {
 
 const Language& x86() {
   static const Language language = {
-      .kernel = std::regex(R"(<([^>]*)>:$)"),
-      .label = std::regex(R"(^(\.L\w+):$)"),
+      .kernel = R"(<([^>]*)>:$)",
+      .label = R"(^(\.L\w+):$)",
       .instruction =
-          std::regex(R"(^\s*([0-9a-f]+):\s+(?:(?:rep|lock|notrack)\s+)?(\w+)\s*([^#<]*?)\s*(?:[#<].*)?$)"),
-      .branch = std::regex(R"(^j\w*\s+([0-9a-f]+)\b)"),
+          Pattern(R"(^\s*([0-9a-f]+):\s+(?:(?:rep|lock|notrack)\s+)?(\w+)\s*([^#<]*?)\s*(?:[#<].*)?$)"),
+      .branch = R"(^j\w*\s+([0-9a-f]+)\b)",
       .separator = 0,
       .opcodes = {{Kind::multiply_add, "^vfn?madd.*[ps]s "},
                   {Kind::arithmetic, "^(vfn?madd|lea|prefetch)"},
@@ -285,17 +282,17 @@ void tell_additions(Listing& listing) {
 }
 
 Kind kind_of(const Language& language, const std::string& opcode, const std::string& operands) {
-  const auto found = std::ranges::find_if(language.opcodes, [&](const Opcodes& opcodes) {
-    return std::regex_search(opcode + " ", opcodes.pattern);
-  });
+  const auto found = std::ranges::find_if(
+      language.opcodes, [&](const Opcodes& opcodes) { return opcodes.pattern.is_in(opcode + " "); });
   return found == language.opcodes.end() ? language.other(operands) : found->kind;
 }
 
 // address: its place in the listing, where the language has no addresses.
-Instruction read_instruction(const Language& language, const std::smatch& match, std::size_t address) {
-  const std::string opcode = match[2];
-  const std::string operands = match[3];
-  Instruction instruction{match[1].length() > 0 ? std::stoul(match[1], nullptr, 16) : address,
+Instruction read_instruction(const Language& language, const std::vector<std::string>& match,
+                             std::size_t address) {
+  const std::string& opcode = match[2];
+  const std::string& operands = match[3];
+  Instruction instruction{!match[1].empty() ? std::stoul(match[1], nullptr, 16) : address,
                           kind_of(language, opcode, operands)};
   if (instruction.kind == Kind::multiply_add) {
     instruction.multiply_adds = language.multiply_adds(opcode, operands);
@@ -315,20 +312,20 @@ Listing parse(const Language& language, const std::string& text, const std::stri
   bool inside = false;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
-    std::smatch match;
-    if (std::regex_search(line, match, language.kernel)) {
-      inside = std::any_of(match.begin() + 1, match.end(), [&](const auto& name) { return name == kernel; });
+    if (const std::vector<std::string> begins = language.kernel.find(line); !begins.empty()) {
+      inside = std::find(begins.begin() + 1, begins.end(), kernel) != begins.end();
       continue;
     }
     const char separator = language.separator;
     std::istringstream parts(separator == 0 ? line : line.substr(0, line.find("//")));
     for (std::string part; inside && std::getline(parts, part, separator == 0 ? '\n' : separator);) {
-      if (std::regex_search(part, match, language.label)) {
-        pending.push_back(match[1]);
+      if (const std::vector<std::string> label = language.label.find(part); !label.empty()) {
+        pending.push_back(label[1]);
         continue;
       }
       const bool is_whole = separator == 0 || !parts.eof();
-      if (!is_whole || !std::regex_search(part, match, language.instruction)) {
+      const std::vector<std::string> match = language.instruction.find(part);
+      if (!is_whole || match.empty()) {
         continue;
       }
       Instruction& instruction = listing.emplace_back(read_instruction(language, match, listing.size()));
@@ -336,12 +333,14 @@ Listing parse(const Language& language, const std::string& text, const std::stri
         labels[label] = instruction.address;
       }
       pending.clear();
-      const std::string branch = match[2].str() + " " + match[3].str();
-      std::smatch target;
-      if (instruction.kind != Kind::control || !std::regex_search(branch, target, language.branch)) {
+      if (instruction.kind != Kind::control) {
         continue;
       }
-      if (target[1].length() > 0) {
+      const std::vector<std::string> target = language.branch.find(match[2] + " " + match[3]);
+      if (target.empty()) {
+        continue;
+      }
+      if (!target[1].empty()) {
         instruction.target = std::stoul(target[1], nullptr, 16);
       } else {
         branches.emplace_back(listing.size() - 1, target[2]);
@@ -359,12 +358,8 @@ Listing parse(const Language& language, const std::string& text, const std::stri
 
 // The last of all.
 std::optional<std::size_t> last_number(const std::string& log, const char* pattern) {
-  const std::regex expression(pattern);
-  std::optional<std::size_t> number;
-  for (std::sregex_iterator match(log.begin(), log.end(), expression), end; match != end; ++match) {
-    number = std::stoul((*match)[1]);
-  }
-  return number;
+  const std::vector<std::vector<std::string>> found = Pattern(pattern).find_all(log);
+  return found.empty() ? std::nullopt : std::optional<std::size_t>(std::stoul(found.back()[1]));
 }
 
 }  // namespace

@@ -1,12 +1,12 @@
 #include "help/pages.h"
 
 #include <algorithm>
-#include <regex>
 #include <sstream>
 #include <vector>
 
 #include "rungs/rungs.h"
 #include "support/format.h"
+#include "support/pattern.h"
 #include "support/shapes.h"
 
 namespace duogemm::bench {
@@ -134,10 +134,10 @@ std::string options_text(const CLI::App& command) {
 
 // Markdown in roff: `code` is bold, and of a link there are its words.
 std::string roff_of(const std::string& markdown) {
-  static const std::regex link("\\[([^\\]]*)\\]\\([^)]*\\)");
+  static const Pattern link("\\[([^\\]]*)\\]\\([^)]*\\)");
   std::string text;
   bool is_code = false;
-  for (const std::string& part : CLI::detail::split(std::regex_replace(markdown, link, "$1"), '`')) {
+  for (const std::string& part : CLI::detail::split(link.replace(markdown, "$1"), '`')) {
     text += is_code ? bold(part) : escaped(part);
     is_code = !is_code;
   }

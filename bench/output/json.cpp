@@ -1,9 +1,8 @@
 #include "output/json.h"
 
-#include <regex>
-
 #include "duogemm/version.h"
 #include "support/format.h"
+#include "support/pattern.h"
 #include "support/shapes.h"
 #include "system/date.h"
 
@@ -144,7 +143,7 @@ std::string csv(const std::vector<Json>& rows) {
                                                    : value.dump();
       cells.push_back(cell.find_first_of(",\"\n") == std::string::npos
                           ? cell
-                          : "\"" + std::regex_replace(cell, std::regex("\""), "\"\"") + "\"");
+                          : "\"" + Pattern("\"").replace(cell, "\"\"") + "\"");
     }
     if (text.empty()) {
       add(names);

@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <charconv>
-#include <regex>
 #include <sstream>
 
 #include "families/kernel_source.h"
 #include "runner/runs.h"
 #include "support/format.h"
+#include "support/pattern.h"
 #include "system/reject.h"
 
 namespace duogemm::bench {
@@ -151,10 +151,9 @@ void give_up_the_rest(SweepReport& report) {
 bool Axis::is_size() const { return name == "m" || name == "n" || name == "k" || name == "size"; }
 
 Axis parse_axis(const std::string& text) {
-  static const std::regex list(R"((\w+)=(\d+(?:,\d+)*))");
-  static const std::regex range(R"((\w+)=(\d+):(\d+)(?::(x?)(\d+))?)");
-  std::smatch match;
-  if (std::regex_match(text, match, list)) {
+  static const Pattern list(R"((\w+)=(\d+(?:,\d+)*))");
+  static const Pattern range(R"((\w+)=(\d+):(\d+)(?::(x?)(\d+))?)");
+  if (const std::vector<std::string> match = list.match(text); !match.empty()) {
     Axis axis{match[1], {}};
     std::istringstream parts(match[2]);
     for (std::string part; std::getline(parts, part, ',');) {
@@ -162,12 +161,13 @@ Axis parse_axis(const std::string& text) {
     }
     return axis;
   }
-  if (!std::regex_match(text, match, range)) {
+  const std::vector<std::string> match = range.match(text);
+  if (match.empty()) {
     reject_axis(text, "expected NAME=FROM:TO, NAME=FROM:TO:STEP, NAME=FROM:TO:xFACTOR or NAME=VALUE,VALUE");
   }
   Axis axis{match[1], {}};
-  const std::int64_t step = match[5].matched ? number(match[5], text) : 1;
-  const bool factor = match[4].length() > 0;
+  const std::int64_t step = match[5].empty() ? 1 : number(match[5], text);
+  const bool factor = !match[4].empty();
   const std::int64_t from = number(match[2], text);
   const std::int64_t to = number(match[3], text);
   if (from > to || step < (factor ? 2 : 1) || (factor && from < 1)) {

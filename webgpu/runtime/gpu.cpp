@@ -1,7 +1,8 @@
 #include "runtime/gpu.h"
 
 #include <algorithm>
-#include <regex>
+#include <sstream>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -9,8 +10,12 @@ namespace duogemm::webgpu {
 namespace {
 
 std::string in_one_line(const std::string& text) {
-  static const std::regex space("\\s+");
-  return std::regex_replace(text, space, " ");
+  std::istringstream words(text);
+  std::string line;
+  for (std::string word; words >> word;) {
+    line += (line.empty() ? "" : " ") + word;
+  }
+  return line;
 }
 
 struct Answer {

@@ -156,10 +156,6 @@ KernelSpec pipelined() {
        }},
       {"TSM or TSN to be a power of 2",
        [](const Tunables& t) { return at(t, "TSM") % 3 != 0 || at(t, "TSN") % 3 != 0; }},
-      {"K_MAJOR to be 0 where neither A nor B is stored along k",
-       [](const Tunables& t) {
-         return at(t, "K_MAJOR") == 0 || at(t, "TRANS_A") == 1 || at(t, "TRANS_B") == 0;
-       }},
       {"UNROLL_K to be 0 with K_MAJOR, which knows where four k are by their number",
        [](const Tunables& t) { return at(t, "K_MAJOR") == 0 || at(t, "UNROLL_K") == 0; }},
       {"at most 160 products per work-item",

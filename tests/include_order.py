@@ -26,7 +26,7 @@ MAY = {
 RUNTIME = re.compile(r"(CL/|cuda|cublas|nvrtc|nvml|clblast)")
 # Headers of libraries, of the C language and of processors. Those of the C++ language have neither a dot nor a slash.
 OTHERS = re.compile(r"(CL/|CLI/|boost/|nlohmann/|cuda|cublas|nvrtc|clblast|xxhash|zlib|zstd|Python\.h|xla/|"
-                    r"std(int|def)\.h|immintrin|arm_neon)")
+                    r"std(int|def)\.h|immintrin|xmmintrin|arm_neon)")
 KNOWS_SYSTEM = ("common/system/", "blas/cublas/library.cpp")
 SYSTEM = re.compile(r"\s*#\s*(el)?if.*\b(_WIN32|__linux__|__unix__|__APPLE__|__MINGW\w+)\b")
 INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^>"]+)[>"]')

@@ -1,5 +1,6 @@
 # Compiles the kernels for CPUs with the host's own compiler, once for each setting that the planner may choose and each set of
 # instructions that a processor may have.
+
 include(CheckCXXSourceRuns)
 
 # Adds to `target` what defines cpu_programs().

@@ -1,5 +1,5 @@
-# For unity builds (CMAKE_UNITY_BUILD), as bench/run makes them: the sources of a folder, with those in its own, are compiled as
-# one, so that the headers which they share are read once. Sources with an absolute path are generated, and compiled by themselves.
+# For unity builds (CMAKE_UNITY_BUILD), as bench/run makes them: the sources of a folder, with those in its subfolders, are compiled
+# as one, so that the headers which they share are read once. Sources with an absolute path are generated, and compiled by themselves.
 function(duogemm_group_by_folder target)
   get_target_property(sources ${target} SOURCES)
   foreach(source IN LISTS sources)

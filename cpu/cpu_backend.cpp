@@ -232,13 +232,15 @@ class CpuBackend final : public Backend {
     }
     return {describe(cpu_programs().front(), threads_of_process())};
   }
+  std::string obstacle() const override {
+    return cpu_programs().empty() ? "the library was built for another processor alone (DUOGEMM_NATIVE)" : "";
+  }
   std::unique_ptr<Device> open(std::size_t index, const DeviceOptions& options) const override {
     if (options.cache != CachePreference::none || options.banks != BankWidth::standard) {
       refuse("has no cache preference and no bank width; only cuda has");
     }
     if (cpu_programs().empty()) {
-      throw Error(Status::unsupported,
-                  "no cpu device: the library was built for another processor alone (DUOGEMM_NATIVE)");
+      throw Error(Status::unsupported, "no cpu device: " + obstacle());
     }
     if (index > 0) {
       throw Error(Status::invalid_argument, "no cpu device " + std::to_string(index) + "; there is 1");

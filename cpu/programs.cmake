@@ -36,6 +36,7 @@ function(duogemm_wants_programs result set condition)
   if(DUOGEMM_NATIVE AND choices)
     set(wanted FALSE)
   elseif(DUOGEMM_NATIVE)
+    unset(duogemm_runs_${set} CACHE)  # the folder may have come from another machine
     check_cxx_source_runs("int main() { return ${condition} ? 0 : 1; }" duogemm_runs_${set})
     set(wanted ${duogemm_runs_${set}})
   endif()

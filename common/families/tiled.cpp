@@ -156,7 +156,7 @@ KernelSpec pipelined() {
        }},
       {"TSM or TSN to be a power of 2",
        [](const Tunables& t) { return at(t, "TSM") % 3 != 0 || at(t, "TSN") % 3 != 0; }},
-      {"UNROLL_K to be 0 with K_MAJOR, which knows where four k are by their number",
+      {"UNROLL_K to be 0 with K_MAJOR, whose loop must be unrolled",
        [](const Tunables& t) { return at(t, "K_MAJOR") == 0 || at(t, "UNROLL_K") == 0; }},
       {"at most 160 products per work-item",
        [](const Tunables& t) { return at(t, "WPTM") * at(t, "WPTN") <= 160; }}};

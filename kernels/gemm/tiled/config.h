@@ -32,7 +32,7 @@
 #define LANE_ORDER 0  // neighbouring work-items stand in a line along M, or four in a square: 0 1
 #endif
 #ifndef K_MAJOR
-#define K_MAJOR 0  // what is stored along k stays so in local memory, or is transposed on its way there: 0 1
+#define K_MAJOR 0  // transpose what is stored along k on its way to local memory, or from there: 0 1
 #endif
 #ifndef STAGES
 #define STAGES 2  // tiles in local memory at once: 2 3 4 5 6

@@ -14,7 +14,8 @@
 // swizzled: its columns are permuted by an exclusive or, another one for each of a few rows, and such stores
 // meet no bank conflict. fragments.h undoes it.
 //
-// With K_MAJOR, what is stored transposed is copied as it is, vectors and all, and transposed in registers:
+// With K_MAJOR, what is stored transposed is copied as it is, vectors and all, and transposed in registers
+// (here with TSK 32):
 //
 //   global memory                                     local memory, a stage
 //     0 0 0 0 1 1 1 1   neighbours copy along k       +------------------------------------+
@@ -31,7 +32,7 @@
 // are set to -0 in A and +0 in B: their product is -0, which changes no sum.
 //
 // Sizes are powers of two, and one of A's and B's may be three times that; so is WORK_ITEMS then. Where the
-// other's copies do not come out even, a third of the work-items takes no part in them.
+// other's copies do not come out even, or there are fewer, some work-items take no part in them.
 //
 // `size` and `transposed` are constants wherever these functions are called.
 
@@ -88,9 +89,9 @@ swizzle_of(const int k, const int size) {
   return k / 4 % SWIZZLES(size) * TOGETHER;
 }
 
-// With K_MAJOR: the slot of a column, of which `lanes` work-items that stand side by side read others, and
-// the other way around; what the fours of a slot are permuted by, which eight slots on is the same; and where
-// a slot's k-th row is.
+// With K_MAJOR, work-items side by side, `lanes` of them, read columns that are four apart. These functions
+// answer the slot of a column, and the column in a slot. They answer what the fours of a slot are permuted
+// by, which is the same eight slots on, and where the k-th row of a slot is.
 FUNCTION int
 slot_of(const int column, const int lanes) {
   const int in_block = column % (4 * lanes);
@@ -115,7 +116,7 @@ position_in_slot(const int slot, const int k) {
 FUNCTION int
 copied_position(const int item, const int i, const int row, const int size) {
   const int at_once = COPY_COLUMNS(size, 1);
-  const int turns = at_once % 8 == 0 ? 1 : at_once % 4 == 0 ? 2 : at_once % 2 == 0 ? 4 : 8;
+  const int turns = at_once % 8 == 0 ? 1 : 2;  // a multiple of 4 else
   return position_in_slot(copied_column(item, i % turns, size, 1), copied_row(item, size, 1) + row) +
          (i - i % turns) * at_once * TSK;
 }

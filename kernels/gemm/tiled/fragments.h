@@ -60,8 +60,8 @@ load_fragment(float* fragment, const LOCAL_PTR float* tile, const int* positions
 }
 
 // Loads four k of `count` columns, from the k-th row on, into as many rows of fragments. A work-item's
-// columns stand `lanes` slots apart, from begin_fragment's on. Where that is, the bits of a column's number
-// and of i are apart, and so is what their fours are permuted by.
+// columns stand `lanes` slots apart, from begin_fragment's on. The swizzle of such a slot is that of the
+// first, exclusive or that of i * lanes, as they have no bit in common.
 FUNCTION void
 load_four_k(float* fragments, const LOCAL_PTR float* tile, const int position, const int k, const int count,
             const int lanes) {

@@ -84,15 +84,15 @@ std::string plain_values(std::string line) {
   static const Pattern twice("(U?INT|FLOAT):\\1 in");
   static const Pattern enumeration("ENUM:value in (\\{[^}]*\\}) OR \\{[^}]*\\}");
   static const Pattern number("->[0-9]+");
+  static const Pattern comma(",");
   line = twice.replace(line, "$1 in");
   if (enumeration.is_in(line)) {
     line = number.replace(enumeration.replace(line, "TEXT:$1"), "");
   }
   constexpr std::size_t narrow = 80;
   const std::size_t end = std::min(line.find('}'), line.size());
-  return end < narrow || end == line.size()
-             ? line
-             : Pattern(",").replace(line.substr(0, end), ", ") + line.substr(end);
+  return end < narrow || end == line.size() ? line
+                                            : comma.replace(line.substr(0, end), ", ") + line.substr(end);
 }
 
 // CLI11's help in lines that are no longer than the terminal.

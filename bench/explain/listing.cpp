@@ -197,7 +197,7 @@ const Language& sass() {
   static const Language language = {
       .kernel = R"(Function\s*:\s*(\S+)|^//-+\s*\.text\.(\S+))",
       .label = R"(^\s*(\.L_\w+):\s*$)",
-      .instruction = Pattern(R"(^\s*/\*([0-9a-f]{4,})\*/\s+\{?\s*(?:@!?U?P\w+\s+)?([A-Z][\w.]*)\s*(.*?);)"),
+      .instruction = R"(^\s*/\*([0-9a-f]{4,})\*/\s+\{?\s*(?:@!?U?P\w+\s+)?([A-Z][\w.]*)\s*(.*?);)",
       .branch = R"(^BRA.*(?:\b0x([0-9a-f]+)\s*$|\((\.L_\w+)\)))",
       .separator = 0,
       .opcodes = {{Kind::multiply_add, "^(HMMA|HGMMA|FFMA)"},
@@ -251,8 +251,7 @@ const Language& x86() {
   static const Language language = {
       .kernel = R"(<([^>]*)>:$)",
       .label = R"(^(\.L\w+):$)",
-      .instruction =
-          Pattern(R"(^\s*([0-9a-f]+):\s+(?:(?:rep|lock|notrack)\s+)?(\w+)\s*([^#<]*?)\s*(?:[#<].*)?$)"),
+      .instruction = R"(^\s*([0-9a-f]+):\s+(?:(?:rep|lock|notrack)\s+)?(\w+)\s*([^#<]*?)\s*(?:[#<].*)?$)",
       .branch = R"(^j\w*\s+([0-9a-f]+)\b)",
       .separator = 0,
       .opcodes = {{Kind::multiply_add, "^vfn?madd.*[ps]s "},
@@ -324,8 +323,11 @@ Listing parse(const Language& language, const std::string& text, const std::stri
         continue;
       }
       const bool is_whole = separator == 0 || !parts.eof();
+      if (!is_whole) {
+        continue;
+      }
       const std::vector<std::string> match = language.instruction.find(part);
-      if (!is_whole || match.empty()) {
+      if (match.empty()) {
         continue;
       }
       Instruction& instruction = listing.emplace_back(read_instruction(language, match, listing.size()));

@@ -131,6 +131,7 @@ Json to_json(const Row& row, double flops) {
 }
 
 std::string csv(const std::vector<Json>& rows) {
+  static const Pattern quote("\"");
   std::string text;
   const auto add = [&](const std::vector<std::string>& cells) { text += join(cells, ",") + "\n"; };
   for (const Json& row : rows) {
@@ -143,7 +144,7 @@ std::string csv(const std::vector<Json>& rows) {
                                                    : value.dump();
       cells.push_back(cell.find_first_of(",\"\n") == std::string::npos
                           ? cell
-                          : "\"" + Pattern("\"").replace(cell, "\"\"") + "\"");
+                          : "\"" + quote.replace(cell, "\"\"") + "\"");
     }
     if (text.empty()) {
       add(names);

@@ -113,7 +113,7 @@ TEST_P(Widths, AllGiveTheSameBitsWhenCountedInBytes) {
   DUOGEMM_WHOLE_DIALECT_TEST_DEVICE(device, GetParam());
   const Tunables through_registers = {{"TSM", 32}, {"TSN", 48}, {"WPTM", 4}, {"WPTN", 4}, {"LANES_M", 8}};
   const Tunables tall = {{"TSM", 128},    {"TSN", 16},   {"WPTM", 8},    {"WPTN", 4},
-                         {"LANES_M", 16}, {"STAGES", 3}, {"K_MAJOR", 1}, {"TSK", 32}};
+                         {"LANES_M", 16}, {"STAGES", 2}, {"K_MAJOR", 1}, {"TSK", 32}};
   const Tunables by_thirds = {{"TSM", 96},    {"TSN", 64},       {"WPTM", 8},    {"WPTN", 8},
                               {"LANES_M", 4}, {"LANE_ORDER", 1}, {"K_MAJOR", 1}, {"TSK", 8}};
   std::uint32_t seed = 0;

@@ -16,11 +16,11 @@
 //   WARPGROUP_ARRIVE()         before the first product of a group, and when registers of one were written
 //   WARPGROUP_COMMIT(), WARPGROUP_WAIT()
 //                              closes a group of products; waits until all of them are done
-//   WARPGROUP_MULTIPLY(term, acc, fragment, matrix, adds)
-//                              acc, 64 x 128, float acc[64], becomes the product of 64 x 16 terms in
-//                              registers and 16 x 128 in local memory, or, where `adds` is not 0, that is
-//                              added to it
-//   WARPGROUP_MULTIPLY_LOCAL(term, acc, left, right, adds)
+//   WARPGROUP_MULTIPLY(term, n, acc, fragment, matrix, adds)
+//                              acc, 64 x n, float acc[n / 2], becomes the product of 64 x 16 terms in
+//                              registers and 16 x n in local memory, or, where `adds` is not 0, that is
+//                              added to it; n is 64 or 128, or a macro that says so
+//   WARPGROUP_MULTIPLY_LOCAL(term, n, acc, left, right, adds)
 //                              the same with both in local memory
 //   LOCAL_MATRIX(address, row_bytes)
 //                              describes such a matrix: rows of 64 or 128 bytes along k, swizzled by 16 bytes
@@ -101,37 +101,46 @@ DUOGEMM_INLINE void duogemm_copy_bulk(uint to, const __global uint* from, uint b
 #define DUOGEMM_8_ACCUMULATORS(acc, i)                                                                    \
   "+f"((acc)[i]), "+f"((acc)[(i) + 1]), "+f"((acc)[(i) + 2]), "+f"((acc)[(i) + 3]), "+f"((acc)[(i) + 4]), \
       "+f"((acc)[(i) + 5]), "+f"((acc)[(i) + 6]), "+f"((acc)[(i) + 7])
-#define DUOGEMM_64_ACCUMULATORS(acc)                                                                     \
-  DUOGEMM_8_ACCUMULATORS(acc, 0), DUOGEMM_8_ACCUMULATORS(acc, 8), DUOGEMM_8_ACCUMULATORS(acc, 16),       \
-      DUOGEMM_8_ACCUMULATORS(acc, 24), DUOGEMM_8_ACCUMULATORS(acc, 32), DUOGEMM_8_ACCUMULATORS(acc, 40), \
+#define DUOGEMM_ACCUMULATORS_64(acc)                                                               \
+  DUOGEMM_8_ACCUMULATORS(acc, 0), DUOGEMM_8_ACCUMULATORS(acc, 8), DUOGEMM_8_ACCUMULATORS(acc, 16), \
+      DUOGEMM_8_ACCUMULATORS(acc, 24)
+#define DUOGEMM_ACCUMULATORS_128(acc)                                                             \
+  DUOGEMM_ACCUMULATORS_64(acc), DUOGEMM_8_ACCUMULATORS(acc, 32), DUOGEMM_8_ACCUMULATORS(acc, 40), \
       DUOGEMM_8_ACCUMULATORS(acc, 48), DUOGEMM_8_ACCUMULATORS(acc, 56)
-#define DUOGEMM_64_OPERANDS                                                                              \
-  "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, "     \
-  "%21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, " \
-  "%41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, " \
-  "%61, %62, %63}"
+#define DUOGEMM_OPERANDS_64                                                                              \
+  "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, " \
+  "%22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define DUOGEMM_OPERANDS_128                                                                          \
+  DUOGEMM_OPERANDS_64                                                                                 \
+  ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, " \
+  "%51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
 
 // One line, so that it is one comment.
-#define DUOGEMM_WGMMA(type, number, operands)                                                      \
-  DUOGEMM_90A "{.reg .pred p; setp.ne.s32 p, " number                                              \
-              ", 0; "                                                                              \
-              "wgmma.mma_async.sync.aligned.m64n128k16.f32." type "." type " " DUOGEMM_64_OPERANDS \
-              ", " operands ", p, 1, 1, "
+#define DUOGEMM_WGMMA(type, n, number, operands)                                                        \
+  DUOGEMM_90A "{.reg .pred p; setp.ne.s32 p, " number                                                   \
+              ", 0; "                                                                                   \
+              "wgmma.mma_async.sync.aligned.m64n" #n "k16.f32." type "." type " {" DUOGEMM_OPERANDS_##n \
+      "}, " operands ", p, 1, 1, "
 
-#define DUOGEMM_MULTIPLY_FUNCTIONS(term, type)                                                \
-  DUOGEMM_INLINE void duogemm_multiply_##term(float* acc, const uint* a, ulong b, int adds) { \
-    asm volatile(DUOGEMM_WGMMA(type, "%69", "{%64, %65, %66, %67}, %68") "0;}"                \
-                 : DUOGEMM_64_ACCUMULATORS(acc)                                               \
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(adds));            \
-  }                                                                                           \
-  DUOGEMM_INLINE void duogemm_multiply_local_##term(float* acc, ulong a, ulong b, int adds) { \
-    asm volatile(DUOGEMM_WGMMA(type, "%66", "%64, %65") "0, 0;}"                              \
-                 : DUOGEMM_64_ACCUMULATORS(acc)                                               \
-                 : "l"(a), "l"(b), "r"(adds));                                                \
+#define DUOGEMM_MULTIPLY_FUNCTIONS(term, type, n, in_registers, adds_them, in_memory, adds_that)    \
+  DUOGEMM_INLINE void duogemm_multiply_##n##_##term(float* acc, const uint* a, ulong b, int adds) { \
+    asm volatile(DUOGEMM_WGMMA(type, n, adds_them, in_registers) "0;}"                              \
+                 : DUOGEMM_ACCUMULATORS_##n(acc)                                                    \
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(adds));                  \
+  }                                                                                                 \
+  DUOGEMM_INLINE void duogemm_multiply_local_##n##_##term(float* acc, ulong a, ulong b, int adds) { \
+    asm volatile(DUOGEMM_WGMMA(type, n, adds_that, in_memory) "0, 0;}"                              \
+                 : DUOGEMM_ACCUMULATORS_##n(acc)                                                    \
+                 : "l"(a), "l"(b), "r"(adds));                                                      \
   }
-DUOGEMM_MULTIPLY_FUNCTIONS(F16, "f16")
-DUOGEMM_MULTIPLY_FUNCTIONS(BF16, "bf16")
-#define WARPGROUP_MULTIPLY(term, acc, fragment, matrix, adds) \
-  DUOGEMM_TERM(multiply, term)(acc, fragment, matrix, adds)
-#define WARPGROUP_MULTIPLY_LOCAL(term, acc, left, right, adds) \
-  DUOGEMM_TERM(multiply_local, term)(acc, left, right, adds)
+#define DUOGEMM_MULTIPLY_WIDTHS(term, type)                                                         \
+  DUOGEMM_MULTIPLY_FUNCTIONS(term, type, 64, "{%32, %33, %34, %35}, %36", "%37", "%32, %33", "%34") \
+  DUOGEMM_MULTIPLY_FUNCTIONS(term, type, 128, "{%64, %65, %66, %67}, %68", "%69", "%64, %65", "%66")
+DUOGEMM_MULTIPLY_WIDTHS(F16, "f16")
+DUOGEMM_MULTIPLY_WIDTHS(BF16, "bf16")
+#define WARPGROUP_MULTIPLY(term, n, acc, fragment, matrix, adds) \
+  DUOGEMM_MULTIPLY_OF_WIDTH(multiply, n, term)(acc, fragment, matrix, adds)
+#define WARPGROUP_MULTIPLY_LOCAL(term, n, acc, left, right, adds) \
+  DUOGEMM_MULTIPLY_OF_WIDTH(multiply_local, n, term)(acc, left, right, adds)
+#define DUOGEMM_MULTIPLY_OF_WIDTH(what, n, term) DUOGEMM_MULTIPLY_NAME(what, n, term)
+#define DUOGEMM_MULTIPLY_NAME(what, n, term) duogemm_##what##_##n##_##term

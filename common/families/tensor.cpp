@@ -20,9 +20,6 @@ constexpr std::size_t other_local_bytes = 1024;       // beside the dynamic ones
 // No setting's tile has more rows: an operand A that serves all of them has whole tiles of these.
 constexpr std::int64_t most_tile_rows = 256;
 
-// A work-group's tile of `tensor` has a panel of B, and no other size.
-int tile_rows_of_b(const Tunables& t) { return value_or(t, "TSN", PANEL); }
-
 int terms_of(const Tunables& t) { return 2 + at(t, "BF16X6"); }
 
 // A value of 16 bits is one term where a term has as many significant bits.
@@ -50,7 +47,7 @@ OperandTerms layout(const char* what, const Tunables& t, const Problem& p, std::
 std::size_t bytes_of_stages(const Tunables& t) {
   const auto terms = [&](const char* narrow) { return value_or(t, narrow, 0) != 0 ? 1 : terms_of(t); };
   const std::int64_t floats = (block_elements(t, terms("NARROW_A")) * at(t, "TSM") +
-                               block_elements(t, terms("NARROW_B")) * tile_rows_of_b(t)) /
+                               block_elements(t, terms("NARROW_B")) * at(t, "TSN")) /
                               panel_rows;
   return sizeof(float) * static_cast<std::size_t>(floats * at(t, "STAGES"));
 }
@@ -367,7 +364,7 @@ class Tensor : public Family {
   bool multiplies_in(Precision precision) const override { return precision != Precision::fp32; }
   // A user says by the precision which it is, or by the tunables where there is no problem.
   bool decides(std::string_view) const override { return false; }
-  Multiples tile(const Tunables& t) const override { return {at(t, "TSM"), tile_rows_of_b(t), at(t, "TSK")}; }
+  Multiples tile(const Tunables& t) const override { return {at(t, "TSM"), at(t, "TSN"), at(t, "TSK")}; }
   bool reorders(const Tunables&) const override { return true; }
   bool splits_k() const override { return true; }
   bool adds_in_last_group() const override { return true; }
@@ -471,7 +468,7 @@ KernelSpec row_scales() {
 KernelSpec multiplying_terms(KernelSpec spec, int (*work_items)(const Tunables&), std::size_t exchange_bytes,
                              std::shared_ptr<const Family> family) {
   spec.geometry = [=](std::int64_t m, std::int64_t n, const Tunables& t) {
-    Geometry geometry = tiles_in_line(m, at(t, "TSM"), n, tile_rows_of_b(t), work_items(t));
+    Geometry geometry = tiles_in_line(m, at(t, "TSM"), n, at(t, "TSN"), work_items(t));
     geometry.dynamic_local_bytes = bytes_of_stages(t) + exchange_bytes;
     return geometry;
   };
@@ -569,10 +566,10 @@ SplitsLayout splits_layout(const Tunables& t, const Problem& p, std::int64_t spl
   constexpr std::int64_t line = 32;  // of counters
   const std::int64_t tiles = count_elements(
       "the tiles of C",
-      {ceil_div(p.m, at(t, "TSM")), ceil_div(columns_of_tiles(p, panel_rows), tile_rows_of_b(t)), p.batch});
+      {ceil_div(p.m, at(t, "TSM")), ceil_div(columns_of_tiles(p, panel_rows), at(t, "TSN")), p.batch});
   const std::int64_t counters = round_up(tiles, line);
-  return {counters, counters + count_elements("the partial sums of C",
-                                              {tiles, splits, at(t, "TSM") * tile_rows_of_b(t)})};
+  return {counters,
+          counters + count_elements("the partial sums of C", {tiles, splits, at(t, "TSM") * at(t, "TSN")})};
 }
 
 std::vector<const KernelSpec*> tensor_kernels_for(const DeviceInfo& device) {

@@ -31,17 +31,26 @@ std::vector<BitsCase> bits_cases() {
   scaled.beta = -1.5f;
   Problem updated = problem_of(400, 130, 200, "NN", 3);  // what was written before its time would be read
   updated.beta = 0.5f;
-  return {{"uniform", problem_of(260, 140, 300, "NN", 3), 1, {{"TSM", 256}}, "signed_unit"},
-          {"one_sign", problem_of(130, 130, 517, "NT", 3), 1, {{"TSM", 128}}, "unit"},
-          {"sizes", problem_of(100, 100, 256, "TT", 3), 1, {{"TSM", 256}}, "log_normal"},
-          {"exponents", problem_of(129, 60, 192, "TN", 3), 1, {{"TSM", 128}}, "exponents_40"},
-          {"cancelling", problem_of(64, 129, 256, "NN", 3), 1, {{"TSM", 128}}, "cancelling"},
-          {"slices", problem_of(257, 129, 700, "NN", 3), 4, {{"TSM", 256}}, "log_normal"},
-          {"scalars", scaled, 3, {{"TSM", 128}}, "normal"},
-          {"clustered", problem_of(257, 129, 700, "NN", 3), 4, {{"TSM", 256}}, "log_normal", true},
-          {"clustered_scalars", scaled, 3, {{"TSM", 128}}, "normal", true},
-          {"patched", problem_of(300, 200, 400, "NN", 3), 1, {{"TSM", 256}}, "adversarial"},
-          {"half_patched", updated, 1, {{"TSM", 256}}, "signed_unit", false, true}};
+  return {
+      {"uniform", problem_of(260, 140, 300, "NN", 3), 1, {{"TSM", 256}}, "signed_unit"},
+      {"one_sign", problem_of(130, 130, 517, "NT", 3), 1, {{"TSM", 128}}, "unit"},
+      {"sizes", problem_of(100, 100, 256, "TT", 3), 1, {{"TSM", 256}}, "log_normal"},
+      {"exponents", problem_of(129, 60, 192, "TN", 3), 1, {{"TSM", 128}}, "exponents_40"},
+      {"cancelling", problem_of(64, 129, 256, "NN", 3), 1, {{"TSM", 128}}, "cancelling"},
+      {"slices", problem_of(257, 129, 700, "NN", 3), 4, {{"TSM", 256}}, "log_normal"},
+      {"scalars", scaled, 3, {{"TSM", 128}}, "normal"},
+      {"clustered", problem_of(257, 129, 700, "NN", 3), 4, {{"TSM", 256}}, "log_normal", true},
+      {"clustered_scalars", scaled, 3, {{"TSM", 128}}, "normal", true},
+      {"few_columns", problem_of(260, 50, 300, "TN", 3), 1, {{"TSM", 128}, {"TSN", 64}}, "signed_unit"},
+      {"few_columns_clustered",
+       problem_of(260, 150, 700, "NT", 3),
+       4,
+       {{"TSM", 128}, {"TSN", 64}},
+       "log_normal",
+       true},
+      {"few_columns_of_tall", problem_of(300, 150, 300, "NN", 3), 2, {{"TSM", 256}, {"TSN", 64}}, "normal"},
+      {"patched", problem_of(300, 200, 400, "NN", 3), 1, {{"TSM", 256}}, "adversarial"},
+      {"half_patched", updated, 1, {{"TSM", 256}}, "signed_unit", false, true}};
 }
 
 // The class's numbers where the matrix is in the array.

@@ -1,7 +1,8 @@
 // FP32 accuracy on tensor cores: D <- alpha A B + beta C from the terms that split.cl makes of A and B.
 //
 //   producer    a work-item copies the tiles of a stage, TSK along k, into local memory, stage after stage
-//   consumers   two warpgroups multiply them: each has 64 columns of C and all TSM rows, in halves of 128
+//   consumers   two warpgroups multiply them. Of tiles of 128 columns each has 64, and all TSM rows, in
+//               halves of 128; of tiles of 64 columns each has all, and 64 of the rows
 //
 //              n 64  +-- half 0 --+-- half 1 --+  warpgroup 1     for each stage and half:
 //                    +------------+------------+                    acc  = products of terms
@@ -34,6 +35,9 @@
 #ifndef TSM
 #define TSM 256  // work-group tile in M: 128 256
 #endif
+#ifndef TSN
+#define TSN 128  // work-group tile in N: 64 128
+#endif
 #ifndef TSK
 #define TSK 64  // stage along k: 32 64
 #endif
@@ -53,25 +57,31 @@
 #include "update.h"
 #include "gemm/tensor/terms.h"
 
+#if TSN == 64 && TSM == 128
+#define PRODUCT_ROWS 64  // of C along m, that one instruction has
+#else
+#define PRODUCT_ROWS 128
+#endif
 enum {
-  TSN = PANEL,
-  HALVES = TSM / PANEL,  // each a panel of A
-  STEPS = TSK / 16,      // of k that one instruction multiplies
+  OTHER_ROWS = TSN == 64,  // does a warpgroup have other rows than the other, or other columns?
+  HALVES = OTHER_ROWS ? 1 : TSM / PANEL,  // of a warpgroup, each of a panel of A
+  STEPS = TSK / 16,                       // of k that one instruction multiplies
   CONSUMERS = 256,
   WORK_ITEMS = CONSUMERS + 128,
   A_TERMS = NARROW_A ? 1 : TERMS,
   B_TERMS = NARROW_B ? 1 : TERMS,
   IN_REGISTERS = LEAST(B_TERMS, TERMS - 1),  // terms of B
   A_BLOCK_BYTES = A_TERMS * SMEM_TILE_BYTES,
-  B_BLOCK_BYTES = B_TERMS * SMEM_TILE_BYTES,
-  STAGE_BYTES = B_BLOCK_BYTES + HALVES * A_BLOCK_BYTES,  // the block of B, then those of A
+  B_TERM_BYTES = TSN * ROW_BYTES,
+  B_BLOCK_BYTES = B_TERMS * B_TERM_BYTES,
+  STAGE_BYTES = B_BLOCK_BYTES + TSM / PANEL * A_BLOCK_BYTES,  // the block of B, then those of A
   PRODUCER_REGISTERS = 40,
   CONSUMER_REGISTERS = 232,
   BARRIER_OF_CONSUMERS = 1,
   ORDERED = HALVES == 1,  // see wait_in_order
   SPLITS_IN_CLUSTERS = CLUSTERS,
   // For result.h: of a work-item.
-  SUMS = HALVES * 64,
+  SUMS = HALVES * PRODUCT_ROWS / 2,
   PAIRS = SUMS / 4,
   WRITERS = CONSUMERS
 };
@@ -81,12 +91,11 @@ writers_barrier() {
 }
 FUNCTION int
 block_row(const int item) {
-  (void)item;
-  return 0;
+  return OTHER_ROWS ? item / 128 * PRODUCT_ROWS : 0;
 }
 FUNCTION int
 block_col(const int item) {
-  return item / 32 * 16;
+  return (OTHER_ROWS ? item % 128 : item) / 32 * 16;
 }
 
 #include "gemm/tensor/work.h"
@@ -114,7 +123,7 @@ go_on(struct Ring* ring) {
 FUNCTION uint
 fragment_row(const int item) {
   const int lane = item % 32;
-  const int row = item / 32 * 16 + lane % 8 + lane / 8 % 2 * 8;
+  const int row = block_col(item) + lane % 8 + lane / 8 % 2 * 8;
   return (uint)chunk_position(row, lane / 16);
 }
 FUNCTION uint
@@ -150,10 +159,10 @@ multiply(float* acc, uint fragments[IN_REGISTERS][STEPS][4], const ulong b_matri
   for (int step = 0; step < STEPS; ++step) {
     const ulong a_step = a_matrix + (ulong)(j * SMEM_TILE_BYTES / 16 + 2 * step);
     if (i < IN_REGISTERS) {
-      WARPGROUP_MULTIPLY(TERM, acc, fragments[i][step], a_step, adds || step > 0);
+      WARPGROUP_MULTIPLY(TERM, PRODUCT_ROWS, acc, fragments[i][step], a_step, adds || step > 0);
     } else {
-      WARPGROUP_MULTIPLY_LOCAL(TERM, acc, b_matrix + (ulong)(i * SMEM_TILE_BYTES / 16 + 2 * step), a_step,
-                               adds || step > 0);
+      WARPGROUP_MULTIPLY_LOCAL(TERM, PRODUCT_ROWS, acc, b_matrix + (ulong)(i * B_TERM_BYTES / 16 + 2 * step),
+                               a_step, adds || step > 0);
     }
   }
 }
@@ -161,7 +170,7 @@ multiply(float* acc, uint fragments[IN_REGISTERS][STEPS][4], const ulong b_matri
 FUNCTION void
 promote(float* sums, const float* acc, const float scale) {
 #pragma unroll
-  for (int i = 0; i < 64; ++i) {
+  for (int i = 0; i < PRODUCT_ROWS / 2; ++i) {
     sums[i] = fma(acc[i], scale, sums[i]);
   }
 }
@@ -170,7 +179,7 @@ promote(float* sums, const float* acc, const float scale) {
 FUNCTION void
 multiply_half(float* sums, uint fragments[IN_REGISTERS][STEPS][4], const ulong b_matrix, const ulong a_matrix,
               const float scale, const int item) {
-  float acc[64];
+  float acc[PRODUCT_ROWS / 2];
   wait_in_order(item);
   WARPGROUP_ARRIVE();
   int adds = 0;
@@ -200,17 +209,22 @@ multiply_half(float* sums, uint fragments[IN_REGISTERS][STEPS][4], const ulong b
   promote(sums, acc, scale);
 }
 
-// Brings all blocks of a split.
+// Brings all blocks of a split. Of half a panel of B, each term's tile has a part.
 FUNCTION void
 bring_split(const struct Panels* a, const struct Panels* b, const int count, const struct Stages* stages,
             struct Ring* ring) {
+  enum { COPIES = TSN == PANEL ? 1 : B_TERMS };
   for (int i = 0; i < count; ++i) {
     MBARRIER_WAIT(stages->empty + 8 * ring->stage, ring->parity ^ 1u);
     const uint full = stages->full + 8 * ring->stage;
     const uint to = stages->memory + ring->stage * STAGE_BYTES;
     MBARRIER_ARRIVE_EXPECT(full, STAGE_BYTES);
-    COPY_BULK(to, b->tiles + i * b->step, B_BLOCK_BYTES, full);
-    COPY_BULK(to + B_BLOCK_BYTES, a->tiles + i * a->step, HALVES * A_BLOCK_BYTES, full);
+#pragma unroll
+    for (int copy = 0; copy < COPIES; ++copy) {
+      COPY_BULK(to + copy * B_TERM_BYTES, b->tiles + i * b->step + copy * (SMEM_TILE_BYTES / 4),
+                B_BLOCK_BYTES / COPIES, full);
+    }
+    COPY_BULK(to + B_BLOCK_BYTES, a->tiles + i * a->step, TSM / PANEL * A_BLOCK_BYTES, full);
     go_on(ring);
   }
 }
@@ -219,12 +233,15 @@ FUNCTION void
 multiply_split(float* sums, const struct Panels* a, const struct Panels* b, const struct Tile* tile,
                const int blocks, const struct Stages* stages, const int item, struct Ring* ring) {
   const uint row = fragment_row(item);
+  const int panel = block_row(item) / PANEL;
+  const uint a_at = (uint)(B_BLOCK_BYTES + panel * A_BLOCK_BYTES + block_row(item) % PANEL * ROW_BYTES);
+  const uint b_at = (uint)(block_col(item - item % 128) * ROW_BYTES);
   for (int i = 0; i < tile->count; ++i) {
     const float b_scale = b->scales[tile->begin + i];
     float scales[HALVES];
 #pragma unroll
     for (int h = 0; h < HALVES; ++h) {
-      scales[h] = b_scale * a->scales[h * blocks + tile->begin + i];
+      scales[h] = b_scale * a->scales[(panel + h) * blocks + tile->begin + i];
     }
     const uint stage = stages->memory + ring->stage * STAGE_BYTES;
     MBARRIER_WAIT(stages->full + 8 * ring->stage, ring->parity);
@@ -233,14 +250,14 @@ multiply_split(float* sums, const struct Panels* a, const struct Panels* b, cons
     for (int term = 0; term < IN_REGISTERS; ++term) {
 #pragma unroll
       for (int step = 0; step < STEPS; ++step) {
-        LOAD_FRAGMENT(fragments[term][step], stage + term * SMEM_TILE_BYTES + fragment_position(row, step));
+        LOAD_FRAGMENT(fragments[term][step], stage + term * B_TERM_BYTES + fragment_position(row, step));
       }
     }
-    const ulong b_matrix = LOCAL_MATRIX(stage + item / 128 * (64 * ROW_BYTES), ROW_BYTES);
+    const ulong b_matrix = LOCAL_MATRIX(stage + b_at, ROW_BYTES);
 #pragma unroll
     for (int h = 0; h < HALVES; ++h) {
       multiply_half(sums + h * 64, fragments, b_matrix,
-                    LOCAL_MATRIX(stage + B_BLOCK_BYTES + h * A_BLOCK_BYTES, ROW_BYTES), scales[h], item);
+                    LOCAL_MATRIX(stage + a_at + h * A_BLOCK_BYTES, ROW_BYTES), scales[h], item);
     }
     MBARRIER_ARRIVE(stages->empty + 8 * ring->stage);  // each for what it has read itself
     go_on(ring);
@@ -299,9 +316,8 @@ produce(const TensorArguments* p, const __global uint* A, const __global uint* B
   struct Ring ring = {0, 0};
   for (long id = get_group_id(0); id < work.count; id += get_num_groups(0)) {
     const struct Tile tile = tile_at(id, &work, p->group_m, groups);
-    const struct Panels a =
-        panels_of(A, p->a.members, p->a.panels, tile.m * HALVES, &tile, work.blocks, A_TERMS);
-    const struct Panels b = panels_of(B, p->b.members, p->b.panels, tile.n, &tile, work.blocks, B_TERMS);
+    const struct Panels a = panels_of(A, &p->a, (long)tile.m * TSM, &tile, work.blocks, A_TERMS);
+    const struct Panels b = panels_of(B, &p->b, (long)tile.n * TSN, &tile, work.blocks, B_TERMS);
     if (tile_is_exact(&a, &b, work.blocks, item % 32) && item % 32 == 0) {
       bring_split(&a, &b, tile.count, stages, &ring);
     }
@@ -322,9 +338,8 @@ consume(const TensorArguments* p, const __global uint* A, const __global uint* B
   }
   for (long id = get_group_id(0); id < work.count; id += get_num_groups(0)) {
     const struct Tile tile = tile_at(id, &work, p->group_m, groups);
-    const struct Panels a =
-        panels_of(A, p->a.members, p->a.panels, tile.m * HALVES, &tile, work.blocks, A_TERMS);
-    const struct Panels b = panels_of(B, p->b.members, p->b.panels, tile.n, &tile, work.blocks, B_TERMS);
+    const struct Panels a = panels_of(A, &p->a, (long)tile.m * TSM, &tile, work.blocks, A_TERMS);
+    const struct Panels b = panels_of(B, &p->b, (long)tile.n * TSN, &tile, work.blocks, B_TERMS);
     if (!tile_is_exact(&a, &b, work.blocks, item % 32)) {
       continue;
     }

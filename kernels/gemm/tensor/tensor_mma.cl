@@ -258,12 +258,8 @@ tensor_mma(ARGUMENTS(TensorArguments), const __global uint* A, const __global ui
     const struct Tile tile = tile_at(id, &work, p.group_m, groups);
     const long row = (long)tile.m * TSM;
     const long col = (long)tile.n * TSN;
-    struct Panels a =
-        panels_of(A + p.a.offset, p.a.members, p.a.panels, (int)(row / PANEL), &tile, work.blocks, A_TERMS);
-    struct Panels b =
-        panels_of(B + p.b.offset, p.b.members, p.b.panels, (int)(col / PANEL), &tile, work.blocks, B_TERMS);
-    a.tiles += row % PANEL * (ROW_BYTES / 4);
-    b.tiles += col % PANEL * (ROW_BYTES / 4);
+    const struct Panels a = panels_of(A + p.a.offset, &p.a, row, &tile, work.blocks, A_TERMS);
+    const struct Panels b = panels_of(B + p.b.offset, &p.b, col, &tile, work.blocks, B_TERMS);
     float sums[SUMS];
     if (!multiply_split(sums, &a, &b, &tile, work.blocks, memory, item)) {
       continue;

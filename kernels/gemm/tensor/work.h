@@ -60,23 +60,24 @@ tile_at(const long id, const struct Work* work, const int group_m, const __globa
   return tile;
 }
 
-// An operand's tiles, from the first that a tile needs on, and how far apart its blocks along k are; and the
-// scales of its first panel there.
+// An operand's tiles, from the first row that a tile needs on, and how far apart its blocks along k are; and
+// the scales of that row's panel.
 struct Panels {
   const __global uint* tiles;
   long step;
   const __global float* scales;
 };
 FUNCTION struct Panels
-panels_of(const __global uint* operand, const long members, const long panels, const int panel,
-          const struct Tile* tile, const int blocks, const int terms) {
+panels_of(const __global uint* operand, const TermsLayout* layout, const long row, const struct Tile* tile,
+          const int blocks, const int terms) {
   struct Panels result;
-  const long member = members == 1 ? 0 : tile->member;
-  result.step = panels * (terms * (SMEM_TILE_BYTES / 4));
-  result.tiles =
-      operand + (member * blocks + tile->begin) * result.step + panel * (terms * (SMEM_TILE_BYTES / 4));
-  result.scales =
-      (const __global float*)operand + scales_position(members, member, panel, panels, (long)blocks, terms);
+  const long member = layout->members == 1 ? 0 : tile->member;
+  const long panel = row / PANEL;
+  result.step = layout->panels * (terms * (SMEM_TILE_BYTES / 4));
+  result.tiles = operand + (member * blocks + tile->begin) * result.step +
+                 panel * (terms * (SMEM_TILE_BYTES / 4)) + row % PANEL * (ROW_BYTES / 4);
+  result.scales = (const __global float*)operand +
+                  scales_position(layout->members, member, panel, layout->panels, (long)blocks, terms);
   return result;
 }
 

@@ -61,10 +61,6 @@ const Variant& split_program(const Tunables& t, bool by_rows) {
                            {"BY_ROWS", by_rows}});
 }
 
-const Variant& row_scales_program(const Tunables& t) {
-  return program("row_scales", {{"BF16X6", at(t, "BF16X6")}, {"TSK", at(t, "TSK")}});
-}
-
 // The program that computes what split terms cannot hold, for operands stored in this way.
 const Variant& fixup_program(const Problem& problem) {
   const KernelSpec& stored_alike = find_kernel(problem.is_grouped() ? "grouped" : "pipelined");
@@ -80,15 +76,14 @@ struct SplitResult {
   Operand to;
 };
 
-// A work-group loads a block while it splits another, as long as a member's blocks leave three work-groups
-// for each compute unit, which has room for two or three. More than four blocks gain nothing.
+// A work-group loads a block while it splits another, as long as all blocks leave three work-groups for each
+// compute unit, which has room for two or three. More than four blocks gain nothing.
 std::int64_t blocks_of_group(std::int64_t blocks, const DeviceInfo& device) {
   const auto units = static_cast<std::int64_t>(std::max<std::size_t>(device.compute_units, 1));
   return std::clamp<std::int64_t>(blocks / (3 * units), 1, 4);
 }
 
-// Splits A and B, or one of them, where the other has no terms. Counters of tiles are set to zero. The rows
-// of both may get scales before.
+// Splits A and B, or one of them, where the other has no terms. Counters of tiles are set to zero.
 void add_split_step(Plan& plan, const Tunables& setting, const Problem& p, const SplitResult& a,
                     const SplitResult& b, Operand counters_at, std::int64_t counters, Operand group_tiles,
                     const DeviceInfo& device) {
@@ -96,9 +91,8 @@ void add_split_step(Plan& plan, const Tunables& setting, const Problem& p, const
   const Variant& kernel = split_program(setting, by_rows);
   const std::int64_t panels = a.terms.panels + b.terms.panels;
   const std::int64_t blocks = std::max(a.terms.blocks, b.terms.blocks);
-  const std::int64_t each = blocks_of_group(panels * blocks, device);
-  Geometry geometry = kernel.spec->geometry(1, 1, kernel.tunables);
-  geometry.groups[0] = static_cast<std::size_t>(panels * ceil_div(blocks, each));
+  const std::int64_t each = by_rows ? blocks : blocks_of_group(panels * blocks, device);
+  Geometry geometry = kernel.spec->geometry(panels * panel_rows, ceil_div(blocks, each), kernel.tunables);
   geometry.groups[1] =
       std::min(static_cast<std::size_t>(std::max(a.terms.members, b.terms.members)), device.max_groups[1]);
   const StepMatrix of_a = matrix_a(p), of_b = matrix_b(p);
@@ -121,14 +115,6 @@ void add_split_step(Plan& plan, const Tunables& setting, const Problem& p, const
                                              {&split.b.y_offset, b.to},
                                              {&split.counters_offset, counters_at},
                                              {&split.tiles_offset, group_tiles}});
-  if (by_rows) {
-    const Variant& scales = row_scales_program(setting);
-    Geometry strips =
-        scales.spec->geometry((a.terms.panels + b.terms.panels) * panel_rows, 1, scales.tunables);
-    strips.groups[1] = geometry.groups[1];
-    add_step(plan, scales, strips,
-             {sizes, of_a.operand, of_a.table, a.to, of_b.operand, of_b.table, b.to, group_tiles}, device);
-  }
   add_step(plan, kernel, geometry,
            {sizes, of_a.operand, of_a.table, a.to, of_b.operand, of_b.table, b.to, counters_at, group_tiles},
            device);
@@ -377,7 +363,6 @@ class Tensor : public Family {
     std::vector<const Variant*> programs = all_fixups();
     programs.push_back(&split_program(kernel.tunables, false));
     programs.push_back(&split_program(kernel.tunables, true));
-    programs.push_back(&row_scales_program(kernel.tunables));
     programs.push_back(&program("group_tiles"));
     return programs;
   }
@@ -438,28 +423,16 @@ class TensorMma : public Tensor {
 
 KernelSpec split() {
   KernelSpec spec{.name = "split", .path = "gemm/tensor/split.cl", .idea = "split terms for tensor cores"};
-  // For rows x cols of one operand.
-  spec.geometry = [](std::int64_t rows, std::int64_t cols, const Tunables& t) {
+  // For that many rows of operands, each in so many parts along k.
+  spec.geometry = [](std::int64_t rows, std::int64_t parts, const Tunables& t) {
     constexpr int values = 16;  // of a work-item
-    return tiles_in_line(rows, panel_rows, cols, at(t, "TSK"), PANEL * at(t, "TSK") / values);
+    const int of_group = at(t, "BY_ROWS") ? 8 : panel_rows;
+    return tiles_in_line(rows, of_group, parts, 1, PANEL * at(t, "TSK") / values);
   };
-  spec.local_bytes = [](const Tunables& t) {
-    constexpr std::size_t shared = 128;
-    return sizeof(float) * static_cast<std::size_t>(block_elements(t, terms_of(t))) + shared;
+  spec.local_bytes = [](const Tunables&) {
+    constexpr std::size_t most_work_items = 512, others = 128;
+    return sizeof(float) * most_work_items + others;
   };
-  return spec;
-}
-
-// For so many rows of operands.
-KernelSpec row_scales() {
-  constexpr int rows = 32, work_items = 1024;  // of a work-group
-  KernelSpec spec{.name = "row_scales",
-                  .path = "gemm/tensor/row_scales.cl",
-                  .idea = "scales of rows that do not depend on others"};
-  spec.geometry = [](std::int64_t all_rows, std::int64_t, const Tunables&) {
-    return tiles_in_line(all_rows, rows, 1, 1, work_items);
-  };
-  spec.local_bytes = [](const Tunables&) { return sizeof(float) * work_items; };
   return spec;
 }
 
@@ -583,6 +556,6 @@ std::vector<const KernelSpec*> tensor_kernels_for(const DeviceInfo& device) {
   return kernels;
 }
 
-std::vector<KernelSpec> tensor_kernels() { return {split(), row_scales(), tensor(), tensor_mma(), fixup()}; }
+std::vector<KernelSpec> tensor_kernels() { return {split(), tensor(), tensor_mma(), fixup()}; }
 
 }  // namespace duogemm

@@ -298,19 +298,17 @@ void expect_right_groups(const Setting& setting, const ScheduleRequest& request,
   product.expect_right(product.c);
 }
 
-// All steps of the problem's plan at the level batch_invariant, where a work-group splits several blocks, and
-// C.
+// All steps of the problem's plan at the level batch_invariant, and C.
 std::vector<float> multiplied_invariantly(const Setting& setting, HostProblem host) {
   host.problem.level = Reproducibility::batch_invariant;
   const Plan plan =
-      lower(schedule_for({&find_kernel("tensor_mma"), setting.tunables}, host.problem, ampere(1)),
-            host.problem, ampere(1));
+      lower(schedule_for({&find_kernel("tensor_mma"), setting.tunables}, host.problem, ampere()),
+            host.problem, ampere());
   Memory memory(plan, host);
   const std::string terms = setting.split;
   for (const Step& step : plan.steps) {
     const std::string& kernel = step.kernel->spec->name;
-    const std::string name = kernel == "row_scales"   ? "row_scales" + terms.substr(terms.find('_'))
-                             : kernel == "split"      ? terms + "_by_rows"
+    const std::string name = kernel == "split"        ? terms + "_by_rows"
                              : kernel == "tensor_mma" ? setting.product
                                                       : kernel;
     run(step, plan.scalars, memory, name.c_str());
@@ -368,6 +366,18 @@ TEST(TensorEmulation, HasTheSameBitsWhateverOtherRowsHold) {
             << row + i % 2 << ", " << col + i / 2;
       }
     }
+  }
+}
+
+// Rows that a work-group does not have at once, of each member of a batch.
+TEST(TensorEmulation, FindsTheScalesOfLongRows) {
+  for (const auto& [number, ops] : {std::pair(0, "NN"), {0, "TT"}, {3, "TN"}, {3, "NT"}}) {
+    const Setting& setting = settings()[index(number)];
+    Problem problem = problem_for(setting, 20, 10, 1100, ops, 1, 2);
+    problem.a_aligned = problem.b_aligned = problem.c_aligned = false;  // as the fix-up is compiled
+    HostProblem host = random_numbers(problem);
+    host.a[host.a.size() / 4] = 64.0f;
+    EXPECT_TRUE(is_right(host, multiplied_invariantly(setting, host))) << setting.product << " " << ops;
   }
 }
 

@@ -108,8 +108,8 @@ TEST(TensorPlan, IsTheSameForAllSizesWhereBitsMayNotDependOnThem) {
   };
   for (const Precision precision : {Precision::bf16x6, Precision::f16x3}) {
     for (const std::int64_t m : {1, 4000}) {
-      EXPECT_EQ(steps(90, precision, m, 40960), "row_scales split tensor fixup") << m;
-      EXPECT_EQ(steps(89, precision, m, 30), "row_scales split tensor_mma fixup") << m;
+      EXPECT_EQ(steps(90, precision, m, 40960), "split tensor fixup") << m;
+      EXPECT_EQ(steps(89, precision, m, 30), "split tensor_mma fixup") << m;
       EXPECT_EQ(steps(75, precision, m, 40960), steps(75, Precision::fp32, m, 40960)) << m;
     }
   }

@@ -18,9 +18,9 @@
 // needs such a block is left to fixup.cl. Of a grouped product's panels without rows they are infinite, and
 // there is no tile of D to compute.
 //
-// At the level batch_invariant no row may matter to another: each has a scale for all k, made by
-// row_scales.cl. These follow, [member][panel][row]; the blocks' scales are 1. An element of D is left to
-// fixup.cl if the scale of its row of A or of B is NaN.
+// At the level batch_invariant no row may matter to another: each has a scale for all k. These follow,
+// [member][panel][row]; the blocks' scales are 1. An element of D is left to fixup.cl if the scale of its row
+// of A or of B is NaN.
 
 #if BF16X6
 #define TERM BF16

@@ -102,15 +102,14 @@ class Pipelined : public Tiled {
   // times as long on an H200 (see plan/README.md).
   bool worthwhile(const Problem& p, const Tunables& t) const override {
     constexpr std::int64_t few = 4096;
-    const auto contended = [&](bool along_k, bool in_vectors, std::int64_t size, const char* tile,
-                               std::int64_t stride) {
+    const auto contended = [&](bool along_k, std::int64_t size, const char* tile, std::int64_t stride) {
       const bool by_all = p.batch == 1 || stride == 0;
       const bool copied = !along_k || at(t, "K_MAJOR") != 0;
-      return by_all && copied && in_vectors && size * p.k <= few && size < at(t, tile);
+      return by_all && copied && size * p.k <= few && size < at(t, tile);
     };
-    return !(contended(p.a_op == Transpose::yes, a_in_vectors(p), p.m, "TSM", p.a_stride) ||
-             contended(p.b_op == Transpose::no, b_in_vectors(p), p.n, "TSN", p.b_stride)) ||
-           at(t, "ASYNC") != 1;
+    const bool past_l1 = at(t, "ASYNC") == 1 && at(t, "V") > 1;
+    return !past_l1 || !(contended(p.a_op == Transpose::yes, p.m, "TSM", p.a_stride) ||
+                         contended(p.b_op == Transpose::no, p.n, "TSN", p.b_stride));
   }
   bool splits_k() const override { return true; }
   bool gains_from_packing() const override { return true; }

@@ -18,10 +18,6 @@ constexpr std::int64_t shortest_split = 32;
 // Once more splits take that many times as long as fewer did, yet more will not help.
 constexpr double past_the_best = 1.15;
 
-// Tensor cores, where they are permitted, err by less than multiply-adds do. They are preferred unless they
-// are predicted to take that many times as long: see README.md.
-constexpr double as_fast = 1.15;
-
 // Into how many splits k might be cut.
 constexpr std::int64_t one_split[] = {1};
 constexpr std::int64_t counts_in_cluster[] = {1, 2, 3, 4, 6, most_in_cluster};
@@ -65,7 +61,7 @@ class Planner::Search {
       return best_;
     }
     if (problem_.is_grouped()) {
-      least_ = as_fast * grouped_seconds();
+      least_ = grouped_seconds();
       if (problem_.precision != Precision::fp32 && several_steps_) {
         look_at_terms();
       }
@@ -79,12 +75,10 @@ class Planner::Search {
     for (const auto& [pack_a, pack_b] : {std::pair(true, true), {true, false}, {false, true}}) {
       look_at_packed(pack_a, pack_b);
     }
-    const Schedule in_fp32 = std::exchange(best_, {});
     if (problem_.precision != Precision::fp32) {
-      least_ *= as_fast;
       look_at_terms();
     }
-    return best_.kernel != nullptr ? best_ : in_fp32;
+    return best_;
   }
 
  private:

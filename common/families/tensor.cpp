@@ -437,17 +437,15 @@ KernelSpec split() {
 }
 
 // One work-group for each tile; lower() starts as many as the device has room for, at most.
-// `exchange_bytes` of local memory are for what sub-groups exchange, where that has no room in the stages.
-KernelSpec multiplying_terms(KernelSpec spec, int (*work_items)(const Tunables&), std::size_t exchange_bytes,
+KernelSpec multiplying_terms(KernelSpec spec, int (*work_items)(const Tunables&),
+                             std::size_t (*dynamic_local_bytes)(const Tunables&),
                              std::shared_ptr<const Family> family) {
   spec.geometry = [=](std::int64_t m, std::int64_t n, const Tunables& t) {
     Geometry geometry = tiles_in_line(m, at(t, "TSM"), n, at(t, "TSN"), work_items(t));
-    geometry.dynamic_local_bytes = bytes_of_stages(t) + exchange_bytes;
+    geometry.dynamic_local_bytes = dynamic_local_bytes(t);
     return geometry;
   };
-  const auto local_bytes = [=](const Tunables& t) {
-    return bytes_of_stages(t) + exchange_bytes + other_local_bytes;
-  };
+  const auto local_bytes = [=](const Tunables& t) { return dynamic_local_bytes(t) + other_local_bytes; };
   spec.local_bytes = local_bytes;
   spec.rules = {{"at most 227 KiB of local memory",
                  [=](const Tunables& t) { return local_bytes(t) <= most_local_bytes; }}};
@@ -456,12 +454,16 @@ KernelSpec multiplying_terms(KernelSpec spec, int (*work_items)(const Tunables&)
 }
 
 KernelSpec tensor() {
-  constexpr int consumers = 256;  // as in the kernel
-  constexpr std::size_t sub_groups_of_consumers = consumers / 32;
+  static constexpr int consumers = 256;  // as in the kernel
+  // The stages, or the sums of a tile in their place, and what sub-groups exchange.
+  const auto local_bytes = [](const Tunables& t) {
+    const auto sums = sizeof(float) * static_cast<std::size_t>(at(t, "TSM") * at(t, "TSN"));
+    constexpr std::size_t exchange = consumers / 32 * sizeof(float) * EXCHANGED;
+    return std::max(bytes_of_stages(t), sums) + exchange;
+  };
   return multiplying_terms(
       {.name = "tensor", .path = "gemm/tensor/tensor.cl", .idea = "FP32 in split terms on tensor cores"},
-      [](const Tunables&) { return consumers + 128; }, sub_groups_of_consumers * sizeof(float) * EXCHANGED,
-      std::make_shared<Tensor>());
+      [](const Tunables&) { return consumers + 128; }, local_bytes, std::make_shared<Tensor>());
 }
 
 int sub_groups(const Tunables& t) {
@@ -474,7 +476,7 @@ KernelSpec tensor_mma() {
       {.name = "tensor_mma",
        .path = "gemm/tensor/tensor_mma.cl",
        .idea = "FP32 in split terms on tensor cores, by mma.sync"},
-      [](const Tunables& t) { return 32 * sub_groups(t); }, 0, std::make_shared<TensorMma>());
+      [](const Tunables& t) { return 32 * sub_groups(t); }, bytes_of_stages, std::make_shared<TensorMma>());
   spec.rules.push_back({"4 or 8 blocks of 32 x WARP_N in the tile",
                         [](const Tunables& t) { return sub_groups(t) == 4 || sub_groups(t) == 8; }});
   return spec;

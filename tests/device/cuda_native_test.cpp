@@ -232,6 +232,20 @@ class Forced {
   std::string before_;
 };
 
+// Stages of operands of 16 bits are smaller than the sums that a cluster exchanges in their place.
+TEST_P(CudaNative, NarrowProblemsInClusters) {
+  if (cuda::borrow_context(context_)->info().compute_capability != 90) {
+    GTEST_SKIP() << "the device has no clusters that multiply on tensor cores";
+  }
+  const CUstream stream = make_stream();
+  for (const char* tile : {"TSM=128,TSN=64", "TSM=128", "TSM=256"}) {
+    const Forced forced(std::string("tensor:") + tile + ",STAGES=2,slices=2,clustered=1");
+    for (std::uint32_t seed = 2400; seed < 2460; ++seed) {
+      check(seed, stream, false, true);
+    }
+  }
+}
+
 class CudaPrepared : public CudaDeviceTest {
  protected:
   void SetUp() override {

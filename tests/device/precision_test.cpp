@@ -29,6 +29,7 @@ struct Way {
 constexpr Way ways[] = {{"planned", ""},
                         {"on_tensor_cores", "tensor:TSM=256"},
                         {"on_tensor_cores_in_slices", "tensor:TSM=128,slices=3"},
+                        {"on_tensor_cores_of_few_columns", "tensor:TSM=128,TSN=64,slices=2"},
                         {"by_mma_sync", "tensor_mma"},
                         {"by_mma_sync_in_slices", "tensor_mma:TSN=128,RESIDENT=1,slices=3"},
                         {"by_mma_sync_in_small_tiles", "tensor_mma:TSM=64,WARP_N=32,slices=2"},

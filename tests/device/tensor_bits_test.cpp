@@ -49,6 +49,11 @@ std::vector<BitsCase> bits_cases() {
        "log_normal",
        true},
       {"few_columns_of_tall", problem_of(300, 150, 300, "NN", 3), 2, {{"TSM", 256}, {"TSN", 64}}, "normal"},
+      {"patched_in_few_columns",
+       problem_of(300, 200, 400, "NN", 3),
+       1,
+       {{"TSM", 128}, {"TSN", 64}},
+       "adversarial"},
       {"patched", problem_of(300, 200, 400, "NN", 3), 1, {{"TSM", 256}}, "adversarial"},
       {"half_patched", updated, 1, {{"TSM", 256}}, "signed_unit", false, true}};
 }

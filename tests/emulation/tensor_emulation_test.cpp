@@ -196,14 +196,14 @@ TEST(TensorEmulation, IsRightAtTheEdgesOfTiles) {
   }
 }
 
-// A work-group of the only compute unit splits up to four blocks: in vectors, one by one where there are
-// fewer than 128 rows, and past the end of k.
+// A work-group of the only compute unit splits up to four blocks: in vectors, one by one along rows, past the
+// end of k, and in chunks of both kinds.
 TEST(TensorEmulation, SplitsSeveralBlocksInAWorkGroup) {
   for (const Setting& setting : settings()) {
-    for (const char* ops : {"TN", "NT"}) {
-      const HostProblem host = random_numbers(problem_for(setting, 130, 136, 136, ops));
+    for (const auto& [ops, k, gap] : {std::tuple("TN", 136, 0), {"NT", 136, 0}, {"TN", 133, 3}}) {
+      const HostProblem host = random_numbers(problem_for(setting, 130, 136, k, ops, gap));
       EXPECT_TRUE(is_right(host, multiplied(setting, host, 1, Steps::split_and_multiply, false, ampere(1))))
-          << setting.product << " " << ops;
+          << setting.product << " " << ops << " " << k;
     }
   }
 }
@@ -298,8 +298,9 @@ void expect_right_groups(const Setting& setting, const ScheduleRequest& request,
   product.expect_right(product.c);
 }
 
-// All steps of the problem's plan at the level batch_invariant, and C.
-std::vector<float> multiplied_invariantly(const Setting& setting, HostProblem host) {
+// Steps of the problem's plan at the level batch_invariant, and C.
+std::vector<float> multiplied_invariantly(const Setting& setting, HostProblem host,
+                                          Steps steps = Steps::all) {
   host.problem.level = Reproducibility::batch_invariant;
   const Plan plan =
       lower(schedule_for({&find_kernel("tensor_mma"), setting.tunables}, host.problem, ampere()),
@@ -308,6 +309,9 @@ std::vector<float> multiplied_invariantly(const Setting& setting, HostProblem ho
   const std::string terms = setting.split;
   for (const Step& step : plan.steps) {
     const std::string& kernel = step.kernel->spec->name;
+    if (steps != Steps::all && kernel == "fixup") {
+      continue;
+    }
     const std::string name = kernel == "split"        ? terms + "_by_rows"
                              : kernel == "tensor_mma" ? setting.product
                                                       : kernel;
@@ -369,15 +373,24 @@ TEST(TensorEmulation, HasTheSameBitsWhateverOtherRowsHold) {
   }
 }
 
-// Rows that a work-group does not have at once, of each member of a batch.
+// A work-group does not have a row of so many k at once. Each has its largest value at the end, which terms
+// hold by themselves.
 TEST(TensorEmulation, FindsTheScalesOfLongRows) {
   for (const auto& [number, ops] : {std::pair(0, "NN"), {0, "TT"}, {3, "TN"}, {3, "NT"}}) {
     const Setting& setting = settings()[index(number)];
     Problem problem = problem_for(setting, 20, 10, 1100, ops, 1, 2);
-    problem.a_aligned = problem.b_aligned = problem.c_aligned = false;  // as the fix-up is compiled
     HostProblem host = random_numbers(problem);
-    host.a[host.a.size() / 4] = 64.0f;
-    EXPECT_TRUE(is_right(host, multiplied_invariantly(setting, host))) << setting.product << " " << ops;
+    const auto at_the_end = [&](std::vector<float>& values, bool along_k, std::int64_t ld, std::int64_t rows,
+                                std::int64_t stride) {
+      for (std::int64_t i = 0; i < 2 * rows; ++i) {
+        const std::int64_t row = i % rows, last = problem.k - 1;
+        values[index(i / rows * stride + (along_k ? row * ld + last : last * ld + row))] = 64.0f;
+      }
+    };
+    at_the_end(host.a, problem.a_op == Transpose::yes, problem.lda, problem.m, problem.a_stride);
+    at_the_end(host.b, problem.b_op == Transpose::no, problem.ldb, problem.n, problem.b_stride);
+    EXPECT_TRUE(is_right(host, multiplied_invariantly(setting, host, Steps::split_and_multiply)))
+        << setting.product << " " << ops;
   }
 }
 

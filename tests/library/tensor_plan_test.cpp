@@ -186,6 +186,20 @@ TEST(TensorPlan, AddsUpSlicesInClustersWhereThereAreSome) {
   EXPECT_GE(plan.workspace_bytes.back(), sizeof(float) * 384 * 384 * 2);
 }
 
+// Operands of 16 bits have smaller stages than their tiles have sums.
+TEST(TensorPlan, HasLocalMemoryForTheSumsThatAClusterExchanges) {
+  std::size_t settings = 0;
+  for (const Variant* program : Planner(hopper()).kernels()) {
+    if (program->spec->name == "tensor") {
+      const Tunables& t = program->tunables;
+      const auto sums = sizeof(float) * static_cast<std::size_t>(t.at("TSM") * t.at("TSN"));
+      EXPECT_GT(program->spec->geometry(1, 1, t).dynamic_local_bytes, sums) << to_text(t);
+      settings += t.at("NARROW_A") != 0 && t.at("NARROW_B") != 0 ? 1 : 0;
+    }
+  }
+  EXPECT_GT(settings, 0u);
+}
+
 TEST(TensorPlan, HasRoomForTermsScalesAndSlices) {
   Tunables setting = resolve(find_kernel("tensor"), {{"TSM", 256}, {"BF16X6", 0}, {"TSK", 64}});
   Problem problem = square(300, Precision::f16x3);
@@ -285,6 +299,16 @@ TEST(TensorPlan, SplitsSeveralBlocksInAWorkGroupWhereTheDeviceIsBusyAllTheSame) 
   EXPECT_EQ(blocks_of_group(2048), 2);
   EXPECT_EQ(blocks_of_group(4096), 4);
   EXPECT_EQ(blocks_of_group(8192), 4);
+}
+
+// At batch_invariant a work-group has 8 rows and all k.
+TEST(TensorPlan, SplitsStripsOfRowsThatHaveScales) {
+  Problem problem = Problem::packed(300, 200, 5000);
+  problem.precision = Precision::f16x3;
+  problem.level = Reproducibility::batch_invariant;
+  const Step split = plan_sgemm(problem, hopper()).steps[0];
+  const auto numbers = numbers_of<SplitArguments>(split);
+  EXPECT_EQ(split.geometry.groups[0], static_cast<std::size_t>((numbers.a.panels + numbers.b.panels) * 16));
 }
 
 TEST(TensorPlan, LaysAPreparedOperandOutForAllSettings) {

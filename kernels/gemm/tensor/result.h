@@ -204,7 +204,10 @@ write_block(const struct TileResult* tile, const float* sums, const int step, co
 }
 
 // Writes a turn's pairs, from the first-th on. Of two columns, the sums of some pairs stand side by side.
-enum { PAIRS_OF_TURN = COLUMNS == 2 ? (int)PAIRS_AT_ONCE : (int)PAIRS, SUMS_OF_TURN = SUMS / PAIRS * PAIRS_OF_TURN };
+enum {
+  PAIRS_OF_TURN = COLUMNS == 2 ? (int)PAIRS_AT_ONCE : (int)PAIRS,
+  SUMS_OF_TURN = SUMS / PAIRS * PAIRS_OF_TURN
+};
 FUNCTION void
 write_turn(const struct TileResult* tile, const float* sums, const int first, LOCAL_PTR float* exchange,
            const int item, const int width) {

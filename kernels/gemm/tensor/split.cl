@@ -3,7 +3,7 @@
 // The matrix X has `rows` rows (m of A, n of B) and `depth` columns (k), of which neighbours stand row_step
 // and k_step apart: one of the two is 1. What lies beyond them is zero. A sub-group has 8 rows of 32 values
 // along k, of which each work-item has a chunk, 8 neighbours along k. Its terms are 16 bytes of a tile. So a
-// sub-group reads whole sectors of 32 bytes, however X is stored, and writes whole ones.
+// sub-group reads whole sectors of 32 bytes where X is FP32, however it is stored, and writes whole ones.
 //
 // The scale is that of a block, or at the level batch_invariant that of a row:
 //

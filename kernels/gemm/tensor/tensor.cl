@@ -1,8 +1,8 @@
 // FP32 accuracy on tensor cores: D <- alpha A B + beta C from the terms that split.cl makes of A and B.
 //
 //   producer    a work-item copies the tiles of a stage, TSK along k, into local memory, stage after stage
-//   consumers   two warpgroups multiply them. Of tiles of 128 columns each has 64, and all TSM rows, in
-//               halves of 128; of tiles of 64 columns each has all, and 64 of the rows
+//   consumers   two warpgroups multiply them. Of tiles of 64 columns each has half of the rows; of tiles of
+//               128 columns, as here, each has 64 columns and all TSM rows, in halves of 128
 //
 //              n 64  +-- half 0 --+-- half 1 --+  warpgroup 1     for each stage and half:
 //                    +------------+------------+                    acc  = products of terms
@@ -75,6 +75,9 @@ enum {
   B_TERM_BYTES = TSN * ROW_BYTES,
   B_BLOCK_BYTES = B_TERMS * B_TERM_BYTES,
   STAGE_BYTES = B_BLOCK_BYTES + TSM / PANEL * A_BLOCK_BYTES,  // the block of B, then those of A
+  // The stages, or the sums of a tile, which a cluster puts in their place.
+  TILE_BYTES = 4 * TSM * TSN,
+  MEMORY_BYTES = STAGES * STAGE_BYTES < TILE_BYTES ? TILE_BYTES : STAGES * STAGE_BYTES,
   PRODUCER_REGISTERS = 40,
   CONSUMER_REGISTERS = 232,
   BARRIER_OF_CONSUMERS = 1,
@@ -265,7 +268,7 @@ multiply_split(float* sums, const struct Panels* a, const struct Panels* b, cons
 }
 
 // Adds up the splits of a cluster, in ascending order. Its work-groups take turns to add up and write a share
-// of the tile. The stages are done with, and have room for the sums.
+// of the tile. The stages are done with.
 #if CLUSTERS
 enum { SHARES = PAIRS / PAIRS_AT_ONCE * COLUMNS };  // of a work-item's sums: what write_block() writes
 #define SUM_POSITION(share, half) (memory + (((share)*2 + (half)) * CONSUMERS + item) * 4)
@@ -330,7 +333,7 @@ consume(const TensorArguments* p, const __global uint* A, const __global uint* B
         const __global long* c_table, __global float* D, const __global long* d_table, __global float* W,
         const __global GroupTile* groups, const struct Stages* stages, LOCAL_PTR uint* memory,
         LOCAL_PTR int* arrived, const int item) {
-  LOCAL_PTR float* exchange = (LOCAL_PTR float*)memory + STAGES * STAGE_BYTES / 4;
+  LOCAL_PTR float* exchange = (LOCAL_PTR float*)memory + MEMORY_BYTES / 4;
   const struct Work work = work_of(p);
   struct Ring ring = {0, 0};
   if (item >= 128) {
@@ -370,7 +373,7 @@ tensor(ARGUMENTS(TensorArguments), const __global uint* A, const __global uint* 
        const __global long* c_table, __global float* D, const __global long* d_table, __global float* W,
        const __global int* tiles_at) {
   TAKE_ARGUMENTS(TensorArguments);
-  DYNAMIC_LOCAL(uint, memory, (STAGES * STAGE_BYTES + EXCHANGE_BYTES) / 4, 1024);
+  DYNAMIC_LOCAL(uint, memory, (MEMORY_BYTES + EXCHANGE_BYTES) / 4, 1024);
   __local ulong barriers[2 * STAGES];
   __local int arrived[1];
   const int item = get_local_id(0);

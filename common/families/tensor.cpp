@@ -83,10 +83,17 @@ std::int64_t blocks_of_group(std::int64_t blocks, const DeviceInfo& device) {
   return std::clamp<std::int64_t>(blocks / (3 * units), 1, 4);
 }
 
-// Splits A and B, or one of them, where the other has no terms. Counters of tiles are set to zero.
+// What a split's step works on besides operands: counters of tiles, which it sets to zero, and the tiles of a
+// grouped product.
+struct TilesOfProduct {
+  Operand counters_at;
+  std::int64_t counters;
+  Operand groups;
+};
+
+// Splits A and B, or one of them, where the other has no terms.
 void add_split_step(Plan& plan, const Tunables& setting, const Problem& p, const SplitResult& a,
-                    const SplitResult& b, Operand counters_at, std::int64_t counters, Operand group_tiles,
-                    const DeviceInfo& device) {
+                    const SplitResult& b, const TilesOfProduct& tiles, const DeviceInfo& device) {
   const bool by_rows = a.terms.by_rows || b.terms.by_rows;
   const Variant& kernel = split_program(setting, by_rows);
   const std::int64_t panels = a.terms.panels + b.terms.panels;
@@ -107,29 +114,29 @@ void add_split_step(Plan& plan, const Tunables& setting, const Problem& p, const
                              operand(p.m, of_a, p.a_type, p.a_op == Transpose::yes, a.terms),
                              operand(p.n, of_b, p.b_type, p.b_op == Transpose::no, b.terms),
                              0,
-                             counters,
+                             tiles.counters,
                              tiles_offset(p)};
   const auto sizes = struct_argument(split, {{&split.a.x.offset, of_a.operand},
                                              {&split.a.y_offset, a.to},
                                              {&split.b.x.offset, of_b.operand},
                                              {&split.b.y_offset, b.to},
-                                             {&split.counters_offset, counters_at},
-                                             {&split.tiles_offset, group_tiles}});
+                                             {&split.counters_offset, tiles.counters_at},
+                                             {&split.tiles_offset, tiles.groups}});
   add_step(plan, kernel, geometry,
-           {sizes, of_a.operand, of_a.table, a.to, of_b.operand, of_b.table, b.to, counters_at, group_tiles},
+           {sizes, of_a.operand, of_a.table, a.to, of_b.operand, of_b.table, b.to, tiles.counters_at,
+            tiles.groups},
            device);
 }
 
 // Where they have different numbers of matrices, each operand has a step of its own: else most work-groups of
 // the one with fewer would have none.
 void add_split(Plan& plan, const Tunables& setting, const Problem& p, const SplitResult& a,
-               const SplitResult& b, Operand counters_at, std::int64_t counters, Operand group_tiles,
-               const DeviceInfo& device) {
+               const SplitResult& b, const TilesOfProduct& tiles, const DeviceInfo& device) {
   if (a.terms.members != b.terms.members && a.terms.members > 0 && b.terms.members > 0) {
-    add_split_step(plan, setting, p, a, {{}, b.to}, counters_at, counters, group_tiles, device);
-    add_split_step(plan, setting, p, {{}, a.to}, b, counters_at, 0, group_tiles, device);
+    add_split_step(plan, setting, p, a, {{}, b.to}, tiles, device);
+    add_split_step(plan, setting, p, {{}, a.to}, b, {tiles.counters_at, 0, tiles.groups}, device);
   } else {
-    add_split_step(plan, setting, p, a, b, counters_at, counters, group_tiles, device);
+    add_split_step(plan, setting, p, a, b, tiles, device);
   }
 }
 
@@ -153,7 +160,8 @@ class Steps {
     sums_ = add_workspace(plan_, std::max<std::int64_t>(layout.elements, 1), {}).operand;
     group_tiles_ = add_group_tiles(plan_, p_, panel_rows, device_);
     add_split(plan_, kernel_.tunables, p_, {p_.a_prepared ? OperandTerms{} : a_, terms_a_},
-              {p_.b_prepared ? OperandTerms{} : b_, terms_b_}, sums_, layout.counters, group_tiles_, device_);
+              {p_.b_prepared ? OperandTerms{} : b_, terms_b_}, {sums_, layout.counters, group_tiles_},
+              device_);
     plan_.multiply = plan_.steps.size();
     add_product();
     add_fixup();
@@ -528,7 +536,7 @@ Plan plan_preparation(const Problem& p, const DeviceInfo& device) {
   const OperandTerms terms = prepared_terms(p);
   if (terms.size > 0) {
     add_split(plan, setting_for(p), p, {p.a_prepared ? terms : OperandTerms{}, operand_prepared_a},
-              {p.b_prepared ? terms : OperandTerms{}, operand_prepared_b}, operand_none, 0, operand_none,
+              {p.b_prepared ? terms : OperandTerms{}, operand_prepared_b}, {operand_none, 0, operand_none},
               device);
   }
   return plan;

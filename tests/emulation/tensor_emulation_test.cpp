@@ -376,9 +376,9 @@ TEST(TensorEmulation, HasTheSameBitsWhateverOtherRowsHold) {
 // A work-group does not have a row of so many k at once. Each has its largest value at the end, which terms
 // hold by themselves.
 TEST(TensorEmulation, FindsTheScalesOfLongRows) {
-  for (const auto& [number, ops] : {std::pair(0, "NN"), {0, "TT"}, {3, "TN"}, {3, "NT"}}) {
+  for (const auto& [number, ops] : {std::pair(0, "NN"), {3, "TT"}}) {
     const Setting& setting = settings()[index(number)];
-    Problem problem = problem_for(setting, 20, 10, 1100, ops, 1, 2);
+    const Problem problem = problem_for(setting, 20, 10, 1100, ops, 1, 2);
     HostProblem host = random_numbers(problem);
     const auto at_the_end = [&](std::vector<float>& values, bool along_k, std::int64_t ld, std::int64_t rows,
                                 std::int64_t stride) {

@@ -219,6 +219,17 @@ std::string force_text(const Schedule& schedule, const Problem& problem) {
   return text;
 }
 
+// The few values of an operand that does not fill a tile, which all work-groups copy again and again.
+TEST(Planner, CopiesFewValuesOfAllByWayOfTheL1Cache) {
+  for (const auto& [m, n] : {std::pair(8, 271064), {271064, 8}}) {
+    const Variant& kernel = *Planner(hopper()).select(Problem::packed(m, n, 112)).kernel;
+    const auto& t = kernel.tunables;
+    EXPECT_FALSE(kernel.spec->name == "pipelined" && t.at("ASYNC") == 1 && t.at("V") > 1 &&
+                 (kernel.tile.m > m || kernel.tile.n > n))
+        << to_text(t);
+  }
+}
+
 TEST(Planner, CanBeForcedToWhateverItOffers) {
   const Problem problem = problem_of(300, 276, 2030, "NN");
   const DeviceInfo device = gpu_with_clusters();

@@ -429,17 +429,21 @@ class TensorMma : public Tensor {
   }
 };
 
+int work_items_of_split(const Tunables& t) {
+  constexpr int values = 16;  // of each
+  return PANEL * at(t, "TSK") / values;
+}
+
 KernelSpec split() {
   KernelSpec spec{.name = "split", .path = "gemm/tensor/split.cl", .idea = "split terms for tensor cores"};
   // For that many rows of operands, each in so many parts along k.
   spec.geometry = [](std::int64_t rows, std::int64_t parts, const Tunables& t) {
-    constexpr int values = 16;  // of a work-item
-    const int of_group = at(t, "BY_ROWS") ? 8 : panel_rows;
-    return tiles_in_line(rows, of_group, parts, 1, PANEL * at(t, "TSK") / values);
+    const int of_group = at(t, "BY_ROWS") != 0 ? STRIP_ROWS : PANEL;
+    return tiles_in_line(rows, of_group, parts, 1, work_items_of_split(t));
   };
-  spec.local_bytes = [](const Tunables&) {
-    constexpr std::size_t most_work_items = 512, others = 128;
-    return sizeof(float) * most_work_items + others;
+  spec.local_bytes = [](const Tunables& t) {
+    constexpr std::size_t others = 128;
+    return sizeof(float) * static_cast<std::size_t>(work_items_of_split(t)) + others;
   };
   return spec;
 }

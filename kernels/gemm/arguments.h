@@ -107,6 +107,7 @@ typedef struct {
 // -----------------------------------------------------------------------------------------
 
 #define PANEL 128      // rows of an operand whose terms and scales are together (see tensor/terms.h)
+#define STRIP_ROWS 8   // rows of a panel that a work-group of split.cl has where rows have scales
 #define EXCHANGED 256  // sums that a sub-group exchanges at once, in local memory (see tensor/result.h)
 
 // A matrix X to split into terms Y: `rows` of m or n, stored with neighbours along k or along the rows side

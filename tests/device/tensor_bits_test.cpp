@@ -31,6 +31,7 @@ std::vector<BitsCase> bits_cases() {
   scaled.beta = -1.5f;
   Problem updated = problem_of(400, 130, 200, "NN", 3);  // what was written before its time would be read
   updated.beta = 0.5f;
+  const Tunables few = {{"TSM", 128}, {"TSN", 64}};  // columns
   return {
       {"uniform", problem_of(260, 140, 300, "NN", 3), 1, {{"TSM", 256}}, "signed_unit"},
       {"one_sign", problem_of(130, 130, 517, "NT", 3), 1, {{"TSM", 128}}, "unit"},
@@ -41,19 +42,10 @@ std::vector<BitsCase> bits_cases() {
       {"scalars", scaled, 3, {{"TSM", 128}}, "normal"},
       {"clustered", problem_of(257, 129, 700, "NN", 3), 4, {{"TSM", 256}}, "log_normal", true},
       {"clustered_scalars", scaled, 3, {{"TSM", 128}}, "normal", true},
-      {"few_columns", problem_of(260, 50, 300, "TN", 3), 1, {{"TSM", 128}, {"TSN", 64}}, "signed_unit"},
-      {"few_columns_clustered",
-       problem_of(260, 150, 700, "NT", 3),
-       4,
-       {{"TSM", 128}, {"TSN", 64}},
-       "log_normal",
-       true},
+      {"few_columns", problem_of(260, 50, 300, "TN", 3), 1, few, "signed_unit"},
+      {"few_columns_clustered", problem_of(260, 150, 700, "NT", 3), 4, few, "log_normal", true},
       {"few_columns_of_tall", problem_of(300, 150, 300, "NN", 3), 2, {{"TSM", 256}, {"TSN", 64}}, "normal"},
-      {"patched_in_few_columns",
-       problem_of(300, 200, 400, "NN", 3),
-       1,
-       {{"TSM", 128}, {"TSN", 64}},
-       "adversarial"},
+      {"patched_in_few_columns", problem_of(300, 200, 400, "NN", 3), 1, few, "adversarial"},
       {"patched", problem_of(300, 200, 400, "NN", 3), 1, {{"TSM", 256}}, "adversarial"},
       {"half_patched", updated, 1, {{"TSM", 256}}, "signed_unit", false, true}};
 }

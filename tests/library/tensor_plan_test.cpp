@@ -301,14 +301,15 @@ TEST(TensorPlan, SplitsSeveralBlocksInAWorkGroupWhereTheDeviceIsBusyAllTheSame) 
   EXPECT_EQ(blocks_of_group(8192), 4);
 }
 
-// At batch_invariant a work-group has 8 rows and all k.
+// At batch_invariant a work-group has a strip of rows and all k.
 TEST(TensorPlan, SplitsStripsOfRowsThatHaveScales) {
   Problem problem = Problem::packed(300, 200, 5000);
   problem.precision = Precision::f16x3;
   problem.level = Reproducibility::batch_invariant;
   const Step split = plan_sgemm(problem, hopper()).steps[0];
   const auto numbers = numbers_of<SplitArguments>(split);
-  EXPECT_EQ(split.geometry.groups[0], static_cast<std::size_t>((numbers.a.panels + numbers.b.panels) * 16));
+  EXPECT_EQ(split.geometry.groups[0],
+            static_cast<std::size_t>((numbers.a.panels + numbers.b.panels) * (PANEL / STRIP_ROWS)));
 }
 
 TEST(TensorPlan, LaysAPreparedOperandOutForAllSettings) {

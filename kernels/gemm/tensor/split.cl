@@ -9,8 +9,8 @@
 //
 //   BY_ROWS 0   a work-group has blocks, PANEL x TSK, blocks_of_group of them one after the other along k,
 //               and loads the next while it splits one
-//   BY_ROWS 1   a work-group has 8 rows and all k: it reads them twice, for the largest of each row and to
-//               split them
+//   BY_ROWS 1   a work-group has a strip of 8 rows and all k: it reads them twice, for the largest of each
+//               row and to split them
 //
 // The first work-groups have operand 0, the others operand 1. Those in the second dimension walk over the
 // members of the batch. The host says how many terms the values of each operand have: one, where a term
@@ -46,7 +46,7 @@ enum {
   VALUES = 8 * OWN,
   WORK_ITEMS = PANEL * CHUNKS / OWN,
   SUB_GROUPS = WORK_ITEMS / 32,
-  ROWS = BY_ROWS ? 8 : PANEL,                       // of a work-group
+  ROWS = BY_ROWS ? STRIP_ROWS : PANEL,              // of a work-group
   STRIPS = PANEL / ROWS,                            // work-groups that have a panel's rows
   ALONG_K = BY_ROWS ? OWN * SUB_GROUPS : TSK / 32,  // sub-groups' parts of a row, side by side
   DEPTH = 32 * ALONG_K,                             // that a work-group has at once
@@ -240,7 +240,7 @@ largest_of_block(const float* values, LOCAL_PTR uint* shared, const uint item) {
 // The largest of a work-item's row, from all k, as bits.
 FUNCTION uint
 largest_of_row(const struct Source* panel, const bool in_vectors, LOCAL_PTR uint* shared, const uint item) {
-  enum { OF_ROW = WORK_ITEMS / 8 };
+  enum { OF_ROW = WORK_ITEMS / STRIP_ROWS };
   float most = 0.0f;
 #pragma unroll 1
   for (int k = 0; k < panel->depth; k += DEPTH) {
@@ -251,7 +251,7 @@ largest_of_row(const struct Source* panel, const bool in_vectors, LOCAL_PTR uint
   const int row = chunk_row(item, panel->k_step == 1);
   shared[row * OF_ROW + chunk_column(item, panel->k_step == 1)] = AS_UINT(most);
   barrier(CLK_LOCAL_MEM_FENCE);
-  if (item < 8 * 32) {
+  if (item < STRIP_ROWS * 32) {
     uint all = 0;
 #pragma unroll
     for (int i = 0; i < OF_ROW; i += 32) {

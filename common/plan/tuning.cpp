@@ -66,51 +66,26 @@ std::vector<Timing> read_timings(const Json& json) {
   return timings;
 }
 
-std::vector<int> read_values(const Json& json) {
-  std::vector<int> values;
-  for (const Json& value : json) {
-    values.push_back(read_int(value, "a tunable's value"));
-  }
-  return values;
-}
-
-// A row of a table: the values of the tunables that it names, and the timings.
-void add_setting(const KernelSpec& spec, std::span<const std::string_view> names, std::span<const int> values,
-                 std::vector<Timing> timings, std::vector<Calibration>& calibrations) {
-  if (values.size() != names.size()) {
-    reject(spec.name + " has a setting of " + std::to_string(values.size()) + " values for " +
-           std::to_string(names.size()) + " tunables");
-  }
-  if (timings.empty()) {
-    reject(spec.name + " has no timings");
-  }
-  Tunables tunables;
-  tunables.reserve(names.size());
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    tunables.emplace(names[i], values[i]);
-  }
-  calibrations.push_back({&spec, resolve(spec, tunables), std::move(timings)});
-}
-
-// One table: names of tunables, and a row of values and timings for each setting.
+// One table: names of tunables, and a row of their values and of timings for each setting.
 void read_settings(const Json& json, std::vector<Calibration>& calibrations) {
   const KernelSpec& spec = find_gemm_kernel(json.at("kernel").get_ref<const std::string&>());
   const auto names = json.at("tunables").get<std::vector<std::string_view>>();
   for (const Json& row : json.at("settings")) {
-    add_setting(spec, names, read_values(row.at(0)), read_timings(row.at(1)), calibrations);
-  }
-}
-
-void read_settings(const EmbeddedTable& table, std::vector<Calibration>& calibrations) {
-  const KernelSpec& spec = find_gemm_kernel(std::string(table.kernel));
-  for (const EmbeddedTable::Setting& setting : table.settings) {
-    std::vector<Timing> timings;
-    timings.reserve(setting.timings.size());
-    for (const auto& [groups, fixed_us, per_k_ns] : setting.timings) {
-      timings.push_back({groups, fixed_us * 1e-6, per_k_ns * 1e-9});
+    const Json& values = row.at(0);
+    if (values.size() != names.size()) {
+      reject(spec.name + " has a setting of " + std::to_string(values.size()) + " values for " +
+             std::to_string(names.size()) + " tunables");
     }
-    add_setting(spec, {table.tunables.begin(), table.tunables.size()},
-                {setting.values.begin(), setting.values.size()}, std::move(timings), calibrations);
+    Tunables tunables;
+    tunables.reserve(names.size());
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      tunables.emplace(names[i], read_int(values[i], "a tunable's value"));
+    }
+    std::vector<Timing> timings = read_timings(row.at(1));
+    if (timings.empty()) {
+      reject(spec.name + " has no timings");
+    }
+    calibrations.push_back({&spec, resolve(spec, tunables), std::move(timings)});
   }
 }
 
@@ -311,14 +286,6 @@ Tuning parse_tuning(std::string_view text, const std::string& source) {
   } catch (const Json::exception& error) {
     throw Error(Status::invalid_argument, source + ": " + error.what());
   }
-}
-
-Tuning tuning_of(const EmbeddedTuning& embedded) {
-  Tuning tuning = parse_tuning(embedded.rest, std::string(embedded.name));
-  for (const EmbeddedTable& table : embedded.tables) {
-    read_settings(table, tuning.calibrations);
-  }
-  return tuning;
 }
 
 // One line for each setting and shape.

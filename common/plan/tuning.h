@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -85,34 +84,16 @@ const Tuning* tuning_of_another(const DeviceInfo& device);
 // Names the folder of the user's own files; empty when there is none.
 std::filesystem::path tuning_directory();
 
-// A file's table for a kernel, as tuning/README.md describes it: names of tunables, and for each setting
-// their values and its timings.
-struct EmbeddedTable {
-  struct Measured {
-    int groups;
-    double fixed_us;
-    double per_k_ns;
-  };
-  struct Setting {
-    std::initializer_list<int> values;
-    std::initializer_list<Measured> timings;
-  };
-  std::string_view kernel;
-  std::initializer_list<std::string_view> tunables;
-  std::initializer_list<Setting> settings;
-};
-
-// A file that was built in. To parse the tables when a device is first used would take a millisecond.
+// A file that was built in. It is parsed when a device needs it.
 struct EmbeddedTuning {
   std::string_view name;
   TuningTarget target;
-  std::string_view rest;  // the file without its tables
-  std::span<const EmbeddedTable> tables;
+  std::string_view text;
 };
 // Defined by the build.
 std::span<const EmbeddedTuning> embedded_tunings();
-
-// Makes what parse_tuning() makes of the same file, and throws as it does.
-Tuning tuning_of(const EmbeddedTuning& embedded);
+inline Tuning tuning_of(const EmbeddedTuning& embedded) {
+  return parse_tuning(embedded.text, std::string(embedded.name));
+}
 
 }  // namespace duogemm

@@ -44,12 +44,12 @@ OperandTerms layout(const char* what, const Tunables& t, const Problem& p, std::
   return result;
 }
 
-std::size_t bytes_of_stages(const Tunables& t) {
+std::size_t bytes_of_stage(const Tunables& t) {
   const auto terms = [&](const char* narrow) { return value_or(t, narrow, 0) != 0 ? 1 : terms_of(t); };
   const std::int64_t floats = (block_elements(t, terms("NARROW_A")) * at(t, "TSM") +
                                block_elements(t, terms("NARROW_B")) * at(t, "TSN")) /
                               panel_rows;
-  return sizeof(float) * static_cast<std::size_t>(floats * at(t, "STAGES"));
+  return sizeof(float) * static_cast<std::size_t>(floats);
 }
 
 // --- The steps of a product ------------------------------------------------------------------------------
@@ -467,11 +467,10 @@ KernelSpec multiplying_terms(KernelSpec spec, int (*work_items)(const Tunables&)
 
 KernelSpec tensor() {
   static constexpr int consumers = 256;  // as in the kernel
-  // The stages, or the sums of a tile in their place, and what sub-groups exchange.
+  // The stages, and what sub-groups exchange.
   const auto local_bytes = [](const Tunables& t) {
-    const auto sums = sizeof(float) * static_cast<std::size_t>(at(t, "TSM") * at(t, "TSN"));
     constexpr std::size_t exchange = consumers / 32 * sizeof(float) * EXCHANGED;
-    return std::max(bytes_of_stages(t), sums) + exchange;
+    return ROOM_FOR_STAGES / bytes_of_stage(t) * bytes_of_stage(t) + exchange;
   };
   return multiplying_terms(
       {.name = "tensor", .path = "gemm/tensor/tensor.cl", .idea = "FP32 in split terms on tensor cores"},
@@ -484,11 +483,14 @@ int sub_groups(const Tunables& t) {
 }
 
 KernelSpec tensor_mma() {
+  const auto local_bytes = [](const Tunables& t) {
+    return bytes_of_stage(t) * static_cast<std::size_t>(at(t, "STAGES"));
+  };
   KernelSpec spec = multiplying_terms(
       {.name = "tensor_mma",
        .path = "gemm/tensor/tensor_mma.cl",
        .idea = "FP32 in split terms on tensor cores, by mma.sync"},
-      [](const Tunables& t) { return 32 * sub_groups(t); }, bytes_of_stages, std::make_shared<TensorMma>());
+      [](const Tunables& t) { return 32 * sub_groups(t); }, local_bytes, std::make_shared<TensorMma>());
   spec.rules.push_back({"4 or 8 blocks of 32 x WARP_N in the tile",
                         [](const Tunables& t) { return sub_groups(t) == 4 || sub_groups(t) == 8; }});
   return spec;

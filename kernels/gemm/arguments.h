@@ -103,11 +103,13 @@ typedef struct {
   Int64 tiles_offset;
 } GroupedArguments;
 
-// --- On tensor cores
-// -----------------------------------------------------------------------------------------
+// --- On tensor cores --------------------------------------------------------------------------------------
 
-#define PANEL 128      // rows of an operand whose terms and scales are together (see tensor/terms.h)
-#define STRIP_ROWS 8   // rows of a panel that a work-group of split.cl has where rows have scales
+#define PANEL 128     // rows of an operand whose terms and scales are together (see tensor/terms.h)
+#define STRIP_ROWS 8  // rows of a panel that a work-group of split.cl has where rows have scales
+// Local memory that the stages of tensor.cl take at most, in bytes. As many are there as it has room for:
+// more than the sums of a tile need, which a cluster puts in their place.
+#define ROOM_FOR_STAGES (218 * 1024)
 #define EXCHANGED 256  // sums that a sub-group exchanges at once, in local memory (see tensor/result.h)
 
 // A matrix X to split into terms Y: `rows` of m or n, stored with neighbours along k or along the rows side

@@ -240,7 +240,7 @@ TEST_P(CudaNative, NarrowProblemsInClusters) {
   const CUstream stream = make_stream();
   std::uint32_t seed = 2400;  // of problems that are new for each
   for (const char* tile : {"TSM=128,TSN=64", "TSM=128", "TSM=256"}) {
-    const Forced forced(std::string("tensor:") + tile + ",STAGES=2,slices=2,clustered=1");
+    const Forced forced(std::string("tensor:") + tile + ",slices=2,clustered=1");
     for (int i = 0; i < 60; ++i) {
       check(seed++, stream, false, true);
     }

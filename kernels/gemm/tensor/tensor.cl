@@ -41,10 +41,6 @@
 #ifndef TSK
 #define TSK 64  // stage along k: 32 64
 #endif
-#ifndef STAGES
-#define STAGES 2  // stages in local memory at once: 2 3 4 5 6
-#endif
-
 #ifndef RESIDENT
 #define RESIDENT 1  // work-groups that should fit on a multiprocessor, see dialect.h: 1
 #endif
@@ -75,9 +71,8 @@ enum {
   B_TERM_BYTES = TSN * ROW_BYTES,
   B_BLOCK_BYTES = B_TERMS * B_TERM_BYTES,
   STAGE_BYTES = B_BLOCK_BYTES + TSM / PANEL * A_BLOCK_BYTES,  // the block of B, then those of A
-  // The stages, or the sums of a tile, which a cluster puts in their place.
-  TILE_BYTES = 4 * TSM * TSN,
-  MEMORY_BYTES = STAGES * STAGE_BYTES < TILE_BYTES ? TILE_BYTES : STAGES * STAGE_BYTES,
+  STAGES = ROOM_FOR_STAGES / STAGE_BYTES,
+  MEMORY_BYTES = STAGES * STAGE_BYTES,
   PRODUCER_REGISTERS = 40,
   CONSUMER_REGISTERS = 232,
   BARRIER_OF_CONSUMERS = 1,

@@ -1,7 +1,6 @@
 // The commands that measure nothing. duogemm devices: what there is to run on. duogemm report: pictures and a
-// page from result files, and copies of these to send. duogemm run: starts a program with the drop-in
-// libraries in front of its own BLAS and cuBLAS. duogemm man and duogemm completion: pages made from the
-// options themselves.
+// page from result files. duogemm run: starts a program with the drop-in libraries in front of its own BLAS
+// and cuBLAS. duogemm man and duogemm completion: pages made from the options themselves.
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -12,7 +11,6 @@
 #include "duogemm/version.h"
 #include "help/pages.h"
 #include "output/plots.h"
-#include "output/share.h"
 #include "output/table.h"
 #include "runtime/runtime.h"
 #include "support/program.h"
@@ -108,7 +106,6 @@ int run(const DevicesFlags& flags) {
 struct ReportFlags {
   std::vector<std::string> results;
   std::string folder;
-  bool share = false;
 };
 
 int run(const ReportFlags& flags) {
@@ -121,13 +118,6 @@ int run(const ReportFlags& flags) {
   if (const std::filesystem::path folder = path_of(flags.folder);
       std::filesystem::exists(folder) && !std::filesystem::is_directory(folder)) {
     reject("-o " + flags.folder + ": that is a file; give a folder's name");
-  }
-  if (flags.share) {
-    share_results(flags.results, flags.folder.empty() ? "." : flags.folder);
-    return 0;
-  }
-  if (flags.folder.empty()) {
-    reject("report needs -o FOLDER for index.html and the pictures, or --share");
   }
   require_plotting();
   return plot_report(flags.results, flags.folder);
@@ -200,11 +190,7 @@ void add_report_command(Program& program) {
       .add_option("results", flags.results,
                   "Result files of ladder, compare, sweep, explain, replay and accuracy")
       ->required();
-  command.add_option("-o,--output", flags.folder,
-                     "The folder for index.html and the pictures, or for the copies (this one)");
-  command.add_flag("--share", flags.share,
-                   "Draw nothing: write copies to send, named by device and runtime, without user name, "
-                   "host name and paths");
+  command.add_option("-o,--output", flags.folder, "The folder for index.html and the pictures")->required();
 }
 
 void add_run_command(Program& program) {

@@ -15,10 +15,6 @@ std::string program_name();
 // The program's file, absolute; empty where the system does not tell.
 std::filesystem::path program_file();
 
-// Empty where the system does not tell.
-std::string user_name();
-std::string host_name();
-
 // Answers whether threads still run when a shared library's static objects are destroyed. Windows has ended
 // them by then, and who waits for one waits for ever.
 bool threads_run_at_exit();

@@ -47,6 +47,7 @@ TEST_F(Program, RefusesBadInputInOneLine) {
       {"explain --diff 6::8", {"no kernel ''"}},
       {"explain --diff 7:6:register_wide", {"register_wide is there twice"}},
       {"report", {"results"}},
+      {"report result.json", {"--output", "required"}},
       {"report missing.json -o pictures", {"missing.json", "no such file"}},
       {"run --", {"program", "required"}},
       {"run env -i", {"-i"}},

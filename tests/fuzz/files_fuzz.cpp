@@ -1,5 +1,5 @@
-// A libFuzzer target: the text of a file that is read, a tuning file, a trace or a result file to share. It
-// is refused with a reason in one line, or what it says is of use: the planner of a GPU plans by it.
+// A libFuzzer target: the text of a file that is read, a tuning file or a trace. It is refused with a reason
+// in one line, or what it says is of use: the planner of a GPU plans by it.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -7,7 +7,6 @@
 #include <string>
 
 #include "devices.h"
-#include "output/share.h"
 #include "plan/lower.h"
 #include "replay/trace.h"
 
@@ -36,10 +35,8 @@ void plan_by(const Tuning& tuning) {
 void read(std::uint8_t kind, const std::string& text) {
   if (kind == 't') {
     plan_by(parse_tuning(text, "file"));
-  } else if (kind == 'c') {
-    bench::parse_trace(text, "file");
   } else {
-    bench::shared_file("file", text, {"alice", "redbox"});
+    bench::parse_trace(text, "file");
   }
 }
 

@@ -1,26 +1,14 @@
 #include "system/this_process.h"
 
 #include <pthread.h>
-#include <pwd.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <array>
 #include <cstddef>
 
 namespace duogemm {
 
 long process_id() { return getpid(); }
-
-std::string user_name() {
-  const passwd* const user = getpwuid(getuid());
-  return user == nullptr ? "" : user->pw_name;
-}
-
-std::string host_name() {
-  std::array<char, 256> host{};
-  return gethostname(host.data(), host.size() - 1) == 0 ? host.data() : "";
-}
 
 bool threads_run_at_exit() { return true; }
 

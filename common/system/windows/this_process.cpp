@@ -3,7 +3,6 @@
 #include <array>
 #include <cstddef>
 
-#include "system/environment.h"
 #include "system/windows/win32.h"
 
 namespace duogemm {
@@ -17,9 +16,6 @@ std::filesystem::path program_file() {
   const DWORD length = GetModuleFileNameW(nullptr, name.data(), static_cast<DWORD>(name.size()));
   return length < name.size() ? name.data() : L"";
 }
-
-std::string user_name() { return environment_path("USERNAME").value_or("").string(); }
-std::string host_name() { return environment_path("COMPUTERNAME").value_or("").string(); }
 
 bool threads_run_at_exit() { return false; }
 

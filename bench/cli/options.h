@@ -316,30 +316,24 @@ inline void add_table_flags(CLI::App& command) {
       "Print all columns of tables and whole warnings, whatever the terminal's width");
 }
 
-// --json and, of some commands, --csv say where results go besides the tables that are printed.
+// --json says where results go besides the tables that are printed.
 struct ResultFlags {
   std::string json;
-  std::string csv;
 
-  void add_to(CLI::App& command, bool with_csv = false) {
+  void add_to(CLI::App& command) {
     command.add_option("--json", json,
                        "Write the results, with all that was measured, to this file, or - for stdout");
     add_table_flags(command);
-    if (with_csv) {
-      command.add_option("--csv", csv, "Write the table to this file, or - for stdout");
-    }
   }
 
   // Before the work: throws invalid_argument when a file cannot be written there.
   void require() const {
     require_place("--json", json);
-    require_place("--csv", csv);
-    if (json == "-" || csv == "-") {  // tables then go to the standard error
+    if (json == "-") {  // tables then go to the standard error
       Table::colours = false;
     }
   }
   void write(const Json& result) const { write_result(json, result.dump(1) + "\n"); }
-  void write_csv(const std::string& table) const { write_result(csv, table); }
 };
 
 // A command that times kernels asks this besides their names.
@@ -350,13 +344,13 @@ struct StudyFlags {
   TimingFlags timing;
   ResultFlags results;
 
-  void add_to(CLI::App& command, bool allow_all, bool with_csv) {
+  void add_to(CLI::App& command, bool allow_all) {
     device.for_ladder = true;
     add_tunables(command, choice);
     size.add_to(command);
     device.add_to(command, allow_all);
     timing.add_to(command);
-    results.add_to(command, with_csv);
+    results.add_to(command);
   }
 };
 

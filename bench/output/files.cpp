@@ -46,9 +46,6 @@ void require_place(const std::string& option, const std::string& path) {
     require_writable(option, path);
     return;
   }
-  if (is_diverted) {
-    reject(option + " -: another result goes to the standard output already; name a file for one of them");
-  }
   is_diverted = divert_standard_output();
   if (!is_diverted) {
     reject(option + " -: there is no standard output");

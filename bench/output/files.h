@@ -11,7 +11,7 @@ void require_writable(const std::string& option, const std::string& path);
 
 // For a result that a command was asked for, where "-" stands for the standard output, and "" for nowhere.
 // The standard output is kept for it: all else that is printed there goes to the error output from now on.
-// Throws as require_writable, and when the standard output is kept already.
+// Throws as require_writable.
 void require_place(const std::string& option, const std::string& path);
 
 // The result, in place of what was given before: of a run that is interrupted, the last counts. What goes to

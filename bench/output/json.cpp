@@ -1,8 +1,6 @@
 #include "output/json.h"
 
 #include "duogemm/version.h"
-#include "support/format.h"
-#include "support/pattern.h"
 #include "support/shapes.h"
 #include "system/date.h"
 
@@ -128,30 +126,6 @@ Json to_json(const Row& row, double flops) {
                {"time", to_json(row.samples)},
                {"multiply_time", to_json(row.multiply)}});
   return json;
-}
-
-std::string csv(const std::vector<Json>& rows) {
-  static const Pattern quote("\"");
-  std::string text;
-  const auto add = [&](const std::vector<std::string>& cells) { text += join(cells, ",") + "\n"; };
-  for (const Json& row : rows) {
-    std::vector<std::string> names;
-    std::vector<std::string> cells;
-    for (const auto& [name, value] : row.items()) {
-      names.push_back(name);
-      const std::string cell = value.is_null()     ? ""
-                               : value.is_string() ? value.get<std::string>()
-                                                   : value.dump();
-      cells.push_back(cell.find_first_of(",\"\n") == std::string::npos
-                          ? cell
-                          : "\"" + quote.replace(cell, "\"\"") + "\"");
-    }
-    if (text.empty()) {
-      add(names);
-    }
-    add(cells);
-  }
-  return text;
 }
 
 }  // namespace duogemm::bench

@@ -62,7 +62,4 @@ Json gflops(double flops, const Samples& samples);
 // A kernel's row of a problem of `flops`.
 Json to_json(const Row& row, double flops);
 
-// Rows of members with the same names, as CSV with a line of names; null is nothing.
-std::string csv(const std::vector<Json>& rows);
-
 }  // namespace duogemm::bench

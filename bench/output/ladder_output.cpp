@@ -168,35 +168,6 @@ Json report_json(const LadderReport& report, double wanted_noise) {
   return json;
 }
 
-// A line of the CSV; of the other library, which has no rung, only what it has, too.
-Json csv_line(const Json& run, const Json& row) {
-  const auto at = [&](const char* pointer) {
-    return row.contains(Json::json_pointer(pointer)) ? row[Json::json_pointer(pointer)] : Json(nullptr);
-  };
-  const bool is_kernel = row.contains("kernel");
-  return {{"backend", run["device"]["backend"]},
-          {"device", run["device"]["name"]},
-          {"m", run["m"]},
-          {"n", run["n"]},
-          {"k", run["k"]},
-          {"rung", at("/rung")},
-          {"kernel", is_kernel ? row["kernel"] : row["name"]},
-          {"tunables", is_kernel ? to_text(row["tunables"].get<Tunables>()) : ""},
-          {"gflops", at("/gflops")},
-          {"median_s", at("/time/median_s")},
-          {"spread", at("/time/spread")},
-          {"error_per_bound", at("/error_per_bound")},
-          {"status", row.contains("unsupported") ? Json("unsupported")
-                     : !is_kernel                ? Json(nullptr)
-                                                 : Json(row.value("ok", false) ? "ok" : "WRONG")},
-          {"multiply_median_s", at("/multiply_time/median_s")},
-          {"support_steps", at("/support_steps")},
-          {"flops_per_byte", at("/flops_per_byte")},
-          {"different_bits", at("/different_bits")},
-          {"overwritten", at("/overwritten")},
-          {"peak_gflops", run["peak_gflops"]}};
-}
-
 }  // namespace
 
 std::string status_text(const Row& row) {
@@ -268,19 +239,6 @@ Json ladder_json(const std::vector<LadderReport>& reports, const LadderRequest& 
                   return report_json(report, request.measure.noise);
                 })}});
   return json;
-}
-
-std::string ladder_csv(const Json& document) {
-  std::vector<Json> lines;
-  for (const Json& run : document["runs"]) {
-    for (const Json& row : run["rows"]) {
-      lines.push_back(csv_line(run, row));
-    }
-    if (!run["reference"].is_null()) {
-      lines.push_back(csv_line(run, run["reference"]));
-    }
-  }
-  return csv(lines);
 }
 
 }  // namespace duogemm::bench

@@ -1,4 +1,4 @@
-// What the runs have found, as tables, as CSV and as result files, which bench/schema/README.md describes.
+// What the runs have found, as tables and as result files, which bench/schema/README.md describes.
 #pragma once
 
 #include <string>
@@ -42,8 +42,6 @@ std::string ladder_text(const LadderReport& report, bool tutorial);
 // Both runtimes on one GPU, rung by rung: reports of the same settings.
 std::string side_by_side_text(const LadderReport& cuda, const LadderReport& opencl);
 Json ladder_json(const std::vector<LadderReport>& reports, const LadderRequest& request);
-// document: the result file.
-std::string ladder_csv(const Json& document);
 
 // Prints a sweep: one axis as a line for each value, and two as a line for each value of the first with a
 // column for each of the second.
@@ -58,7 +56,6 @@ class SweepText {
   std::size_t lines_ = 0;  // told so far
 };
 
-std::string sweep_csv(const SweepReport& report);
 Json sweep_json(const SweepReport& report, const SweepRequest& request);
 
 // "cuBLAS" of "cuBLAS 13.1.0", for the title of a column; "a library" where the device has none.

@@ -121,27 +121,6 @@ std::string SweepText::end(const SweepReport& report) {
          (is_grid(report) ? reasons_text(report) : "") + best_text(report);
 }
 
-std::string sweep_csv(const SweepReport& report) {
-  std::vector<Json> lines;
-  for (const SweepPoint& point : report.points) {
-    const Samples& samples = point.row.samples;
-    const bool ran = point.ran();
-    Json& line = lines.emplace_back(Json::object());
-    for (std::size_t i = 0; i < report.axes.size(); ++i) {
-      line[report.axes[i].name] = point.at[i];
-    }
-    line.update({{"M", point.shape.m},
-                 {"N", point.shape.n},
-                 {"K", point.shape.k},
-                 {"gflops", ran ? gflops(point.shape.flops(), samples) : Json(nullptr)},
-                 {"median_s", ran ? Json(samples.median()) : Json(nullptr)},
-                 {"spread", ran ? Json(samples.spread()) : Json(nullptr)},
-                 {"reference_gflops", or_null(point.reference / gigaflop)},
-                 {"status", status_of(point)}});
-  }
-  return csv(lines);
-}
-
 Json sweep_json(const SweepReport& report, const SweepRequest& request) {
   Json json = file_head("duogemm.sweep/1", request.cold, request.measure);
   json.update({{"device", to_json(report.device)},

@@ -31,8 +31,8 @@ TEST_F(ProgramInterrupted, PrintsAndWritesTheShapesOfAComparisonThatAreDone) {
 }
 
 TEST_F(ProgramInterrupted, SaysWhichPointsOfASweepAreMissing) {
-  const Outcome outcome = interrupt_once(
-      printed("   8"), "sweep --kernel 1 --over size=8:512:x8 --seconds 0.2 --json r.json --csv r.csv");
+  const Outcome outcome =
+      interrupt_once(printed("   8"), "sweep --kernel 1 --over size=8:512:x8 --seconds 0.2 --json r.json");
   EXPECT_EQ(outcome.status, after_interrupt) << outcome.err;
   expect_match(outcome.out, "interrupted before it was measured");
   const auto points = json_in("r.json")["points"];

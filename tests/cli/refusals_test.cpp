@@ -35,7 +35,7 @@ TEST_F(Program, RefusesBadInputInOneLine) {
       {"ladder --size 64 --cache-config most", {"--cache-config", "most"}},
       {"ladder --size 64 --bank-size 5", {"--bank-size", "5"}},
       {"ladder --size 64 --json missing/result.json", {"--json missing/result.json", "no folder"}},
-      {"ladder --size 64 --csv .", {"--csv .", "folder"}},
+      {"ladder --size 64 --json .", {"--json .", "folder"}},
       {"ladder --size 64 --noise 0", {"--noise", "0", "range 0.001 to 100"}},
       {"ladder --size 64 --noise abc", {"--noise", "'abc' is no number", "range is 0.001 to 100"}},
       {"ladder --device abc", {"--device 'abc'", "runtime of this build"}},

@@ -72,9 +72,7 @@ int run(const LadderFlags& flags) {
     std::printf("%s\n", side_by_side_text(reports[0], reports[1]).c_str());
   }
   if (!reports.empty()) {
-    const Json document = ladder_json(reports, request);
-    flags.results.write(document);
-    flags.results.write_csv(ladder_csv(document));
+    flags.results.write(ladder_json(reports, request));
   }
   return status_unless_interrupted(ok ? 0 : 1);
 }
@@ -134,7 +132,6 @@ int run(const SweepFlags& flags) {
   std::ranges::for_each(report.points, print_refusal, &SweepPoint::row);
   const Json json = sweep_json(report, request);
   flags.results.write(json);
-  flags.results.write_csv(sweep_csv(report));
   if (!flags.plot.empty() && !interrupted()) {
     plot_sweep(json.dump(1) + "\n", flags.plot);
   }
@@ -259,7 +256,7 @@ void add_ladder_command(Program& program) {
   flags.timing.seconds = 2.0;
   add_kernels(command, flags.choice);
   flags.device.all_with_webgpu = true;
-  flags.add_to(command, true, true);
+  flags.add_to(command, true);
   const std::map<std::string, CachePreference> caches = {{"none", CachePreference::none},
                                                          {"local", CachePreference::local},
                                                          {"l1", CachePreference::l1},
@@ -285,7 +282,7 @@ void add_sweep_command(Program& program) {
                   "What to go over, once or twice: a tunable, m, n, k or size, as NAME=FROM:TO:STEP, "
                   "NAME=FROM:TO:xFACTOR or NAME=VALUE,VALUE")
       ->allow_extra_args(false);
-  flags.add_to(command, false, true);
+  flags.add_to(command, false);
   command.add_option("--plot", flags.plot, "Draw them: a heat map of two axes, a line of one; .svg or .png");
 }
 
@@ -298,7 +295,7 @@ void add_explain_command(Program& program) {
       ->delimiter(',');
   command.add_option("--diff", flags.diff, "Several of them side by side, such as 6:7 or 8:8,USE_SHUFFLE=1");
   add_precision(command, flags.precision);
-  flags.add_to(command, true, false);
+  flags.add_to(command, true);
   command
       .add_option(
           "--arch", flags.arch,

@@ -78,17 +78,12 @@ std::string version_text() {
   return text;
 }
 
-// What CLI11 says of an option's values, without what only a programmer wants to know: "INT:INT in [1 - 9]",
-// and "ENUM:value in {none->0,local->1} OR {0,1}". A long list may be broken between its words.
+// What CLI11 says of an option's values, without what only a programmer wants to know: "INT:INT in [1 - 9]".
+// A long list may be broken between its words.
 std::string plain_values(std::string line) {
   static const Pattern twice("(U?INT|FLOAT):\\1 in");
-  static const Pattern enumeration("ENUM:value in (\\{[^}]*\\}) OR \\{[^}]*\\}");
-  static const Pattern number("->[0-9]+");
   static const Pattern comma(",");
   line = twice.replace(line, "$1 in");
-  if (enumeration.is_in(line)) {
-    line = number.replace(enumeration.replace(line, "TEXT:$1"), "");
-  }
   constexpr std::size_t narrow = 80;
   const std::size_t end = std::min(line.find('}'), line.size());
   return end < narrow || end == line.size() ? line

@@ -3,11 +3,13 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <optional>
 #include <sstream>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "ladder/ladder.h"
@@ -40,6 +42,33 @@ CLI::Validator number_in(Number least, Number most) {
     return value >= least && value <= most ? "" : text + " is not in the range " + allowed;
   });
   return range;
+}
+
+// An option that takes one of these words, and gives `value` what stands beside it.
+template <typename Value>
+using Choices = std::vector<std::pair<std::string, Value>>;
+template <typename Value>
+CLI::Option* add_choice(CLI::App& command, const std::string& name, Value& value,
+                        const Choices<std::type_identity_t<Value>>& choices, const std::string& about) {
+  return command
+      .add_option_function<std::string>(
+          name,
+          [&value, choices](const std::string& word) {
+            value = std::ranges::find(choices, word, &std::pair<std::string, Value>::first)->second;
+          },
+          about)
+      ->check(CLI::IsMember(choices));
+}
+
+// The words are the values' names.
+template <typename Value, typename Choice, std::size_t count>
+CLI::Option* add_choice(CLI::App& command, const std::string& name, Value& value,
+                        const std::array<Choice, count>& all, const std::string& about) {
+  Choices<Value> choices;
+  for (const Choice each : all) {
+    choices.emplace_back(to_text(each), each);
+  }
+  return add_choice(command, name, value, choices, about);
 }
 
 // A size, or how many there are of something that has one.
@@ -190,17 +219,10 @@ struct SizeFlags {
 
 // --precision: what the products may be computed with; fp32 where nothing is given.
 inline CLI::Option* add_precision(CLI::App& command, std::optional<Precision>& precision) {
-  std::vector<std::string> names;
-  for (const Precision each : precisions) {
-    names.emplace_back(to_text(each));
-  }
-  return command
-      .add_option_function<std::string>(
-          "--precision",
-          [&precision](const std::string& name) { precision = parse_precision("--precision", name); },
-          "What products may be computed with: a permission, which the library makes use of where that is "
-          "faster. Default: fp32")
-      ->check(CLI::IsMember(names));
+  return add_choice(
+      command, "--precision", precision, precisions,
+      "What products may be computed with: a permission, which the library makes use of where that is "
+      "faster. Default: fp32");
 }
 
 // A multiplication: its sizes, and --ops, --batch, --level and --precision.

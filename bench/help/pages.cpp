@@ -75,13 +75,9 @@ std::vector<Option> options_of(const CLI::App& command) {
       option.type = each->get_type_name();
       option.standard = each->get_default_str();
     }
-    // CLI11 tells of the values that are allowed by words only: "TEXT:{NN,NT}", "value in
-    // {none->0,local->1}".
-    const std::string words = between(option.type, "{", "}");
-    for (const std::string& word : CLI::detail::split(words, ',')) {
-      if (!words.empty()) {
-        option.choices.push_back(word.substr(0, word.find("->")));
-      }
+    // CLI11 tells of the values that are allowed by words only: "TEXT:{NN,NT}".
+    if (const std::string words = between(option.type, "{", "}"); !words.empty()) {
+      option.choices = CLI::detail::split(words, ',');
     }
     add_offers(option);
   }

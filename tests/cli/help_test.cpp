@@ -179,7 +179,7 @@ TEST_F(ProgramsPages, CompleteCommandsOptionsValuesAndFiles) {
   EXPECT_EQ(completed({"ladder", "--backend", "=", "c"}), (Words{"cuda", "cpu"}));
   EXPECT_EQ(completed({"verify", "--backend", ""}), (Words{"opencl", "cuda", "cpu", "webgpu"}));
   EXPECT_EQ(completed({"compare", "--against", "cuBLAS,Open"}), Words{"cuBLAS,OpenBLAS"});
-  EXPECT_EQ(completed({"ladder", "--cache-config", "l"}), (Words{"l1", "local"}));
+  EXPECT_EQ(completed({"ladder", "--cache-config", "l"}), (Words{"local", "l1"}));
   EXPECT_EQ(completed({"ladder", "--size", ""}), Words{});
   EXPECT_EQ(completed({"ladder", "--kernels", "naive,regis"}),
             (Words{"naive,register_2d", "naive,register_wide", "naive,registers_only"}));

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <map>
 
 #include "cli/commands.h"
 #include "cli/options.h"
@@ -257,19 +256,15 @@ void add_ladder_command(Program& program) {
   add_kernels(command, flags.choice);
   flags.device.all_with_webgpu = true;
   flags.add_to(command, true);
-  const std::map<std::string, CachePreference> caches = {{"none", CachePreference::none},
-                                                         {"local", CachePreference::local},
-                                                         {"l1", CachePreference::l1},
-                                                         {"equal", CachePreference::equal}};
-  command
-      .add_option("--cache-config", flags.device_options.cache, "CUDA: what on-chip memory is preferred for")
-      ->transform(CLI::CheckedTransformer(caches));
-  const std::map<std::string, BankWidth> banks = {{"4", BankWidth::four_bytes},
-                                                  {"8", BankWidth::eight_bytes}};
-  command
-      .add_option("--bank-size", flags.device_options.banks,
-                  "CUDA before 13: bytes in a bank of local memory")
-      ->transform(CLI::CheckedTransformer(banks));
+  add_choice(command, "--cache-config", flags.device_options.cache,
+             {{"none", CachePreference::none},
+              {"local", CachePreference::local},
+              {"l1", CachePreference::l1},
+              {"equal", CachePreference::equal}},
+             "CUDA: what on-chip memory is preferred for");
+  add_choice(command, "--bank-size", flags.device_options.banks,
+             {{"4", BankWidth::four_bytes}, {"8", BankWidth::eight_bytes}},
+             "CUDA before 13: bytes in a bank of local memory");
   command.add_flag("--tutorial", flags.tutorial, "Show the Tesla K40m's figures of 2014 as a column");
 }
 

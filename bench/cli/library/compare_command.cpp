@@ -22,7 +22,6 @@ struct CompareFlags {
   ProblemFlags problem;
   std::vector<std::string> shapes;
   std::vector<std::string> against;
-  std::string through = name_of(Through::device);
   std::string device_memory;
   CompareConditions conditions;
   TimingFlags timing{.noise_percent = 0.5, .seconds = 0.1};
@@ -70,12 +69,13 @@ MeasureOptions measure_options(const CompareFlags& flags, const DeviceInfo& devi
 }
 
 // Refuses what does not go together.
-void require_harmony(const CompareFlags& flags, Through through, const std::vector<ChosenDevice>& devices) {
+void require_harmony(const CompareFlags& flags, const std::vector<ChosenDevice>& devices) {
+  const Through through = flags.conditions.through;
   const bool on_device = through == Through::device;
   const bool blas = through == Through::blas;
   const std::pair<bool, std::string> faults[] = {
       {!on_device && (flags.conditions.graph || flags.timing.cold),
-       "--through " + flags.through + ": --graph and --cold go with --through device"},
+       std::string("--through ") + name_of(through) + ": --graph and --cold go with --through device"},
       {blas && flags.problem.level != "run_to_run", "--through blas: BLAS has no --level; it is run_to_run"},
       {blas && devices.size() > 1,
        "--through blas: the drop-in library has one device in a process; --backend all has two"},
@@ -125,10 +125,7 @@ CompareRequest make_request(const CompareFlags& flags) {
     conditions.against = flags.against;
     std::erase(*conditions.against, "none");
   }
-  conditions.through = flags.through == name_of(Through::host)   ? Through::host
-                       : flags.through == name_of(Through::blas) ? Through::blas
-                                                                 : Through::device;
-  require_harmony(flags, conditions.through, request.devices);
+  require_harmony(flags, request.devices);
   check_kernels(conditions.kernels);
   if (!flags.device_memory.empty()) {
     parse_bytes(flags.device_memory, "--device-memory");
@@ -227,12 +224,11 @@ void add_compare_command(Program& program) {
   flags.device.add_to(command, true);
   command.add_flag("--graph", flags.conditions.graph,
                    "CUDA: the executions within a sample are one graph, so that launching takes no time");
-  command
-      .add_option("--through", flags.through,
-                  "How ours is called: 'device', on buffers and a queue; 'host', on plain arrays; 'blas', on "
-                  "plain arrays through the drop-in library")
-      ->check(CLI::IsMember({"device", "host", "blas"}))
-      ->capture_default_str();
+  add_choice(command, "--through", flags.conditions.through,
+             {{"device", Through::device}, {"host", Through::host}, {"blas", Through::blas}},
+             "How ours is called: 'device', on buffers and a queue; 'host', on plain arrays; 'blas', on "
+             "plain arrays through the drop-in library")
+      ->default_str(name_of(Through::device));
   command.add_option(
       "--device-memory", flags.device_memory,
       "With --through host or blas: the most device memory that ours may take, such as 512M or "

@@ -357,22 +357,10 @@ void add_plan_command(Program& program) {
       program, "plan", "Show which kernels the library would run for a multiplication, and why", run);
   flags.device.add_to(command);
   flags.problem.add_to(command);
-  const auto add_type = [&command = command](const std::string& name, const std::string& operand,
-                                             ElementType& type) {
-    std::vector<std::string> words;
-    std::ranges::transform(element_types, std::back_inserter(words),
-                           [](ElementType each) { return to_text(each); });
-    command
-        .add_option_function<std::string>(
-            name,
-            [&type, words](const std::string& word) {
-              type = element_types[static_cast<std::size_t>(std::ranges::find(words, word) - words.begin())];
-            },
-            "What the elements of " + operand + " are stored in. Default: fp32")
-        ->check(CLI::IsMember(words));
-  };
-  add_type("--a-type", "A", flags.a_type);
-  add_type("--b-type", "B", flags.b_type);
+  add_choice(command, "--a-type", flags.a_type, element_types,
+             "What the elements of A are stored in. Default: fp32");
+  add_choice(command, "--b-type", flags.b_type, element_types,
+             "What the elements of B are stored in. Default: fp32");
   command
       .add_option("--groups", flags.groups,
                   "A grouped product: into how many groups the columns of B and C are cut, each with an A")
@@ -394,14 +382,9 @@ void add_replay_command(Program& program) {
       .add_option("traces", request.files, "Files that DUOGEMM_RECORD or bench/traces/make.py has written")
       ->required();
   flags.device.add_to(command);
-  command
-      .add_option_function<std::string>(
-          "--through",
-          [&request](const std::string& memory) {
-            request.through = memory == "host" ? CallMemory::host : CallMemory::device;
-          },
-          "Where the matrices are: 'device', or 'host' for plain arrays. Default: where they were")
-      ->check(CLI::IsMember({"device", "host"}));
+  add_choice(command, "--through", request.through,
+             {{"device", CallMemory::device}, {"host", CallMemory::host}},
+             "Where the matrices are: 'device', or 'host' for plain arrays. Default: where they were");
   command
       .add_option("--against", request.against,
                   "The other library, or 'none'. Default: on the host's memory and on a CPU, the first that "

@@ -12,7 +12,7 @@ import sys
 
 ROWS = {
     "common": ["system", "problem", "device", "families", "plan", "runtime", "host_memory", "api"],
-    "bench": ["support", "machine", "rungs", "check", "timing", "references", "ladder", "runner", "output", "explain", "replay", "tune",
+    "bench": ["support", "rungs", "check", "machine", "timing", "references", "ladder", "runner", "output", "explain", "replay", "tune",
               "page", "help", "cli"],
 }
 # What each top-level folder may include besides itself; public headers stand under common/include and belong to no row. Of

@@ -1,10 +1,10 @@
 #include "machine/memory_need.h"
 
 #include <algorithm>
-#include <array>
 #include <fstream>
 #include <limits>
 
+#include "check/guarded_operands.h"
 #include "duogemm/error.h"
 #include "support/format.h"
 #include "system/cores.h"
@@ -48,19 +48,15 @@ std::size_t available_in_group(const fs::path& folder, const GroupFiles& files) 
 }
 
 constexpr double usable = 0.9;
-constexpr double guard_bytes = 2 * 4096;  // both bands of a matrix; where a slice is aligned to less
 
-constexpr double piece_bytes = 1 << 24;  // that GuardedArray looks at, at a time
-
-// Of A, B and C. The members of a batch that is not strided lie one after the other, with gaps of less than
-// `batch` elements.
-std::array<double, 3> array_bytes(const Problem& problem) {
-  const auto bytes = [&](std::int64_t extent) {
-    const double batch = static_cast<double>(problem.batch);
-    const double elements = static_cast<double>(extent);
-    return sizeof(float) * (problem.batch_by == BatchBy::strides ? elements : batch * (elements + batch));
-  };
-  return {bytes(problem.a_extent()), bytes(problem.b_extent()), bytes(problem.c_extent())};
+// The members of a batch that is not strided lie one after the other, with gaps of less than `batch`
+// elements.
+Extents extents_of(const Problem& problem) {
+  Extents extents = Extents::of(problem);
+  for (std::int64_t* each : {&extents.a, &extents.b, &extents.c}) {
+    *each = problem.batch_by == BatchBy::strides ? *each : problem.batch * (*each + problem.batch);
+  }
+  return extents;
 }
 
 std::string gigabytes(double bytes) { return format("%.2f GB", 1e-9 * bytes); }
@@ -99,20 +95,17 @@ MemoryNeed larger(const MemoryNeed& a, const MemoryNeed& b) {
   return {std::max(a.device, b.device), std::max(a.largest, b.largest), std::max(a.host, b.host)};
 }
 
-MemoryNeed guarded_need(const Problem& problem) {
-  MemoryNeed need;
-  for (const double bytes : array_bytes(problem)) {
-    need.add_buffer(bytes + guard_bytes);
-  }
-  need.host += 2 * std::min(need.largest, piece_bytes);  // what is found there, and what was
-  return need;
+MemoryNeed guarded_need(const Problem& problem, const DeviceInfo& device) {
+  const auto [total, largest] = operand_bytes(extents_of(problem), 1, device);
+  return {static_cast<double>(total), static_cast<double>(largest),
+          static_cast<double>(GuardedArray::host_bytes())};
 }
 
-MemoryNeed judged_need(const Problem& problem) {
-  const auto [a, b, c] = array_bytes(problem);
+MemoryNeed judged_need(const Problem& problem, const DeviceInfo& device) {
   constexpr double oracle_bytes = 2 * sizeof(double) + sizeof(float);  // for each element of C
-  MemoryNeed need = guarded_need(problem);
-  need.host += a + b + c;
+  MemoryNeed need = guarded_need(problem, device);
+  const Extents extents = extents_of(problem);
+  need.host += sizeof(float) * static_cast<double>(extents.a + extents.b + extents.c);
   need.host += oracle_bytes * static_cast<double>(problem.m) * static_cast<double>(problem.n) *
                static_cast<double>(problem.batch);
   return need;

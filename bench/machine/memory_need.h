@@ -31,10 +31,10 @@ struct MemoryNeed {
 MemoryNeed larger(const MemoryNeed& a, const MemoryNeed& b);
 
 // A, B and C of a problem between guard bands (GuardedOperands), with what it takes to look at them.
-MemoryNeed guarded_need(const Problem& problem);
+MemoryNeed guarded_need(const Problem& problem, const DeviceInfo& device);
 
 // The same with the oracles that judge the result, and the numbers that all of it is made of (HostProblem).
-MemoryNeed judged_need(const Problem& problem);
+MemoryNeed judged_need(const Problem& problem, const DeviceInfo& device);
 
 // Why that is too much; nothing when it is there. A tenth of what is there stays free. A device that is a CPU
 // has its memory from the machine.

@@ -187,7 +187,7 @@ AccuracyReport run_accuracy(const AccuracyRequest& request, Progress& progress,
   // anew.
   const std::int64_t longest = *std::ranges::max_element(request.ks);
   const Problem largest = Problem::packed(request.size, request.size, longest);
-  const double host_bytes = 3.0 * guarded_need(largest).device;
+  const double host_bytes = 3.0 * guarded_need(largest, sessions.front().info()).device;
   if (const auto lacking = Trial(sessions, largest).lacking_memory(host_bytes)) {
     throw Error(Status::out_of_memory, "K=" + std::to_string(longest) + ": " + *lacking);
   }

@@ -41,7 +41,7 @@ struct Planned {
   Planned(const LadderRequest& request, Sessions& sessions, const Shape& shape)
       : problem(Problem::packed(shape.m, shape.n, shape.k)),
         trial(sessions, problem, request.each_step),
-        lacking(trial.lacking_memory(judged_need(problem).host,
+        lacking(trial.lacking_memory(judged_need(problem, sessions.front().info()).host,
                                      request.abilities ? bandwidth_bytes(sessions.front().info()) : 0)) {}
   Problem problem;
   Trial trial;

@@ -13,18 +13,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A kernel's plan, or a part of it, as a library's multiplication is.
-class PartOfPlan final : public Reference {
- public:
-  using Enqueue = std::function<void(const PreparedPlan::Operands&)>;
-
-  PartOfPlan(Queue& queue, Enqueue enqueue) : Reference(queue), enqueue_(std::move(enqueue)) {}
-  void enqueue(const PreparedPlan::Operands& operands) override { enqueue_(operands); }
-
- private:
-  Enqueue enqueue_;
-};
-
 // Calls `work`. A failure that the entry spares is said in its row.
 void spare(const Entry& entry, Row& row, const std::function<void()>& work) {
   try {
@@ -352,9 +340,10 @@ std::vector<Trial::Timed> Trial::prepare(Side& side, std::size_t i, const Guarde
   }
   const auto plan =
       std::make_shared<const SelfContainedPlan>(*side.plans[i], session.device(), session.programs());
-  const auto add = [&](const std::string& name, Samples& samples, PartOfPlan::Enqueue enqueue) {
-    prepared.push_back({&session, entry.title + name, std::make_shared<PartOfPlan>(queue, std::move(enqueue)),
-                        &queue, &sets, &samples});
+  const auto add = [&](const std::string& name, Samples& samples, FunctionReference::Enqueue enqueue) {
+    prepared.push_back({&session, entry.title + name,
+                        std::make_shared<FunctionReference>(queue, std::move(enqueue)), &queue, &sets,
+                        &samples});
   };
   add("", row.samples, [plan, &queue](const auto& operands) { plan->enqueue(queue, operands); });
   if (row.support_steps > 0) {

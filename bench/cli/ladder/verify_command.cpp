@@ -133,7 +133,7 @@ MemoryNeed need_of(const std::vector<LadderSetting>& settings, const VerifyFlags
   MemoryNeed need;
   for (const LadderSetting& setting : settings) {
     for (const Problem& problem : problems_for(setting, flags, session.info())) {
-      MemoryNeed one = judged_need(problem);
+      MemoryNeed one = judged_need(problem, session.info());
       plan(setting, problem, session)->add_workspaces(one);
       need = flags.no_guards ? need += one : larger(need, one);
     }

@@ -133,8 +133,8 @@ int run(const LatencyFlags& flags) {
   const DeviceInfo device = chosen.info();
   Problem problem = Problem::packed(shape.m, shape.n, shape.k);
   problem.precision = flags.precision.value_or(Precision::fp32);
-  MemoryNeed need = judged_need(problem);  // two devices with operands are there at once
-  need += guarded_need(problem);
+  MemoryNeed need = judged_need(problem, device);  // two devices with operands are there at once
+  need += guarded_need(problem, device);
   need.add_workspaces(plan_sgemm(problem, device));
   need.add_workspaces(plan_sgemm(problem, device));
   require_memory(to_text(shape), need, device);

@@ -326,54 +326,60 @@ struct ComputePassDescriptor {
 
 inline constexpr std::uint32_t no_query = 0xffffffff;  // of PassTimestampWrites
 
-// An object that is released stays as long as commands need it.
+// The functions in use, as X(RESULT, NAME, (PARAMETERS)). An object that is released stays as long as
+// commands need it.
+#define DUOGEMM_WGPU_FUNCTIONS(X)                                                                         \
+  X(Instance, CreateInstance, (const InstanceDescriptor*))                                                \
+  X(std::size_t, InstanceEnumerateAdapters, (Instance, const InstanceEnumerateAdapterOptions*, Adapter*)) \
+  X(Status, AdapterGetInfo, (Adapter, AdapterInfo*))                                                      \
+  X(void, AdapterInfoFreeMembers, (AdapterInfo))                                                          \
+  X(Status, AdapterGetLimits, (Adapter, Limits*))                                                         \
+  X(Bool, AdapterHasFeature, (Adapter, FeatureName))                                                      \
+  X(Future, AdapterRequestDevice, (Adapter, const DeviceDescriptor*, RequestDeviceCallbackInfo))          \
+  X(Queue, DeviceGetQueue, (Device))                                                                      \
+  X(Bool, DevicePoll, (Device, Bool, const std::uint64_t*))                                               \
+  X(Buffer, DeviceCreateBuffer, (Device, const BufferDescriptor*))                                        \
+  X(ShaderModule, DeviceCreateShaderModuleTrusted, (Device, const ShaderModuleDescriptor*, Flags))        \
+  X(BindGroupLayout, DeviceCreateBindGroupLayout, (Device, const BindGroupLayoutDescriptor*))             \
+  X(PipelineLayout, DeviceCreatePipelineLayout, (Device, const PipelineLayoutDescriptor*))                \
+  X(ComputePipeline, DeviceCreateComputePipeline, (Device, const ComputePipelineDescriptor*))             \
+  X(BindGroup, DeviceCreateBindGroup, (Device, const BindGroupDescriptor*))                               \
+  X(QuerySet, DeviceCreateQuerySet, (Device, const QuerySetDescriptor*))                                  \
+  X(CommandEncoder, DeviceCreateCommandEncoder, (Device, const void*))                                    \
+  X(ComputePassEncoder, CommandEncoderBeginComputePass, (CommandEncoder, const ComputePassDescriptor*))   \
+  X(void, CommandEncoderCopyBufferToBuffer,                                                               \
+    (CommandEncoder, Buffer, std::uint64_t, Buffer, std::uint64_t, std::uint64_t))                        \
+  X(void, CommandEncoderResolveQuerySet,                                                                  \
+    (CommandEncoder, QuerySet, std::uint32_t, std::uint32_t, Buffer, std::uint64_t))                      \
+  X(CommandBuffer, CommandEncoderFinish, (CommandEncoder, const void*))                                   \
+  X(void, ComputePassEncoderSetPipeline, (ComputePassEncoder, ComputePipeline))                           \
+  X(void, ComputePassEncoderSetBindGroup,                                                                 \
+    (ComputePassEncoder, std::uint32_t, BindGroup, std::size_t, const std::uint32_t*))                    \
+  X(void, ComputePassEncoderDispatchWorkgroups,                                                           \
+    (ComputePassEncoder, std::uint32_t, std::uint32_t, std::uint32_t))                                    \
+  X(void, ComputePassEncoderEnd, (ComputePassEncoder))                                                    \
+  X(void, QueueSubmit, (Queue, std::size_t, const CommandBuffer*))                                        \
+  X(void, QueueWriteBuffer, (Queue, Buffer, std::uint64_t, const void*, std::size_t))                     \
+  X(float, QueueGetTimestampPeriod, (Queue))                                                              \
+  X(Future, BufferMapAsync, (Buffer, Flags, std::size_t, std::size_t, BufferMapCallbackInfo))             \
+  X(const void*, BufferGetConstMappedRange, (Buffer, std::size_t, std::size_t))                           \
+  X(void, DeviceRelease, (Device))                                                                        \
+  X(void, QueueRelease, (Queue))                                                                          \
+  X(void, BufferRelease, (Buffer))                                                                        \
+  X(void, ShaderModuleRelease, (ShaderModule))                                                            \
+  X(void, BindGroupRelease, (BindGroup))                                                                  \
+  X(void, BindGroupLayoutRelease, (BindGroupLayout))                                                      \
+  X(void, PipelineLayoutRelease, (PipelineLayout))                                                        \
+  X(void, ComputePipelineRelease, (ComputePipeline))                                                      \
+  X(void, QuerySetRelease, (QuerySet))                                                                    \
+  X(void, CommandEncoderRelease, (CommandEncoder))                                                        \
+  X(void, ComputePassEncoderRelease, (ComputePassEncoder))                                                \
+  X(void, CommandBufferRelease, (CommandBuffer))
+
 struct Functions {
-  Instance (*CreateInstance)(const InstanceDescriptor*);
-  std::size_t (*InstanceEnumerateAdapters)(Instance, const InstanceEnumerateAdapterOptions*, Adapter*);
-  Status (*AdapterGetInfo)(Adapter, AdapterInfo*);
-  void (*AdapterInfoFreeMembers)(AdapterInfo);
-  Status (*AdapterGetLimits)(Adapter, Limits*);
-  Bool (*AdapterHasFeature)(Adapter, FeatureName);
-  Future (*AdapterRequestDevice)(Adapter, const DeviceDescriptor*, RequestDeviceCallbackInfo);
-  Queue (*DeviceGetQueue)(Device);
-  Bool (*DevicePoll)(Device, Bool, const std::uint64_t*);
-  Buffer (*DeviceCreateBuffer)(Device, const BufferDescriptor*);
-  ShaderModule (*DeviceCreateShaderModuleTrusted)(Device, const ShaderModuleDescriptor*, Flags);
-  BindGroupLayout (*DeviceCreateBindGroupLayout)(Device, const BindGroupLayoutDescriptor*);
-  PipelineLayout (*DeviceCreatePipelineLayout)(Device, const PipelineLayoutDescriptor*);
-  ComputePipeline (*DeviceCreateComputePipeline)(Device, const ComputePipelineDescriptor*);
-  BindGroup (*DeviceCreateBindGroup)(Device, const BindGroupDescriptor*);
-  QuerySet (*DeviceCreateQuerySet)(Device, const QuerySetDescriptor*);
-  CommandEncoder (*DeviceCreateCommandEncoder)(Device, const void*);
-  ComputePassEncoder (*CommandEncoderBeginComputePass)(CommandEncoder, const ComputePassDescriptor*);
-  void (*CommandEncoderCopyBufferToBuffer)(CommandEncoder, Buffer, std::uint64_t, Buffer, std::uint64_t,
-                                           std::uint64_t);
-  void (*CommandEncoderResolveQuerySet)(CommandEncoder, QuerySet, std::uint32_t, std::uint32_t, Buffer,
-                                        std::uint64_t);
-  CommandBuffer (*CommandEncoderFinish)(CommandEncoder, const void*);
-  void (*ComputePassEncoderSetPipeline)(ComputePassEncoder, ComputePipeline);
-  void (*ComputePassEncoderSetBindGroup)(ComputePassEncoder, std::uint32_t, BindGroup, std::size_t,
-                                         const std::uint32_t*);
-  void (*ComputePassEncoderDispatchWorkgroups)(ComputePassEncoder, std::uint32_t, std::uint32_t,
-                                               std::uint32_t);
-  void (*ComputePassEncoderEnd)(ComputePassEncoder);
-  void (*QueueSubmit)(Queue, std::size_t, const CommandBuffer*);
-  void (*QueueWriteBuffer)(Queue, Buffer, std::uint64_t, const void*, std::size_t);
-  float (*QueueGetTimestampPeriod)(Queue);
-  Future (*BufferMapAsync)(Buffer, Flags, std::size_t, std::size_t, BufferMapCallbackInfo);
-  const void* (*BufferGetConstMappedRange)(Buffer, std::size_t, std::size_t);
-  void (*DeviceRelease)(Device);
-  void (*QueueRelease)(Queue);
-  void (*BufferRelease)(Buffer);
-  void (*ShaderModuleRelease)(ShaderModule);
-  void (*BindGroupRelease)(BindGroup);
-  void (*BindGroupLayoutRelease)(BindGroupLayout);
-  void (*PipelineLayoutRelease)(PipelineLayout);
-  void (*ComputePipelineRelease)(ComputePipeline);
-  void (*QuerySetRelease)(QuerySet);
-  void (*CommandEncoderRelease)(CommandEncoder);
-  void (*ComputePassEncoderRelease)(ComputePassEncoder);
-  void (*CommandBufferRelease)(CommandBuffer);
+#define DUOGEMM_WGPU_MEMBER(result, name, parameters) result(*name) parameters;
+  DUOGEMM_WGPU_FUNCTIONS(DUOGEMM_WGPU_MEMBER)
+#undef DUOGEMM_WGPU_MEMBER
 };
 
 }  // namespace duogemm::webgpu::api

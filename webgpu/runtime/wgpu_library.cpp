@@ -39,56 +39,13 @@ std::string version_text(std::uint32_t version) {
   return text;
 }
 
-#define DUOGEMM_FIND(name) complete = library.find("wgpu" #name, loaded.name) && complete;
-
 bool load(const SharedLibrary& library, api::Functions& loaded) {
   bool complete = true;
-  DUOGEMM_FIND(CreateInstance)
-  DUOGEMM_FIND(InstanceEnumerateAdapters)
-  DUOGEMM_FIND(AdapterGetInfo)
-  DUOGEMM_FIND(AdapterInfoFreeMembers)
-  DUOGEMM_FIND(AdapterGetLimits)
-  DUOGEMM_FIND(AdapterHasFeature)
-  DUOGEMM_FIND(AdapterRequestDevice)
-  DUOGEMM_FIND(DeviceGetQueue)
-  DUOGEMM_FIND(DevicePoll)
-  DUOGEMM_FIND(DeviceCreateBuffer)
-  DUOGEMM_FIND(DeviceCreateShaderModuleTrusted)
-  DUOGEMM_FIND(DeviceCreateBindGroupLayout)
-  DUOGEMM_FIND(DeviceCreatePipelineLayout)
-  DUOGEMM_FIND(DeviceCreateComputePipeline)
-  DUOGEMM_FIND(DeviceCreateBindGroup)
-  DUOGEMM_FIND(DeviceCreateQuerySet)
-  DUOGEMM_FIND(DeviceCreateCommandEncoder)
-  DUOGEMM_FIND(CommandEncoderBeginComputePass)
-  DUOGEMM_FIND(CommandEncoderCopyBufferToBuffer)
-  DUOGEMM_FIND(CommandEncoderResolveQuerySet)
-  DUOGEMM_FIND(CommandEncoderFinish)
-  DUOGEMM_FIND(ComputePassEncoderSetPipeline)
-  DUOGEMM_FIND(ComputePassEncoderSetBindGroup)
-  DUOGEMM_FIND(ComputePassEncoderDispatchWorkgroups)
-  DUOGEMM_FIND(ComputePassEncoderEnd)
-  DUOGEMM_FIND(QueueSubmit)
-  DUOGEMM_FIND(QueueWriteBuffer)
-  DUOGEMM_FIND(QueueGetTimestampPeriod)
-  DUOGEMM_FIND(BufferMapAsync)
-  DUOGEMM_FIND(BufferGetConstMappedRange)
-  DUOGEMM_FIND(DeviceRelease)
-  DUOGEMM_FIND(QueueRelease)
-  DUOGEMM_FIND(BufferRelease)
-  DUOGEMM_FIND(ShaderModuleRelease)
-  DUOGEMM_FIND(BindGroupRelease)
-  DUOGEMM_FIND(BindGroupLayoutRelease)
-  DUOGEMM_FIND(PipelineLayoutRelease)
-  DUOGEMM_FIND(ComputePipelineRelease)
-  DUOGEMM_FIND(QuerySetRelease)
-  DUOGEMM_FIND(CommandEncoderRelease)
-  DUOGEMM_FIND(ComputePassEncoderRelease)
-  DUOGEMM_FIND(CommandBufferRelease)
+#define DUOGEMM_FIND(result, name, parameters) complete = library.find("wgpu" #name, loaded.name) && complete;
+  DUOGEMM_WGPU_FUNCTIONS(DUOGEMM_FIND)
+#undef DUOGEMM_FIND
   return complete;
 }
-
-#undef DUOGEMM_FIND
 
 WgpuLibrary find_library() {
   const char* const value = std::getenv(variable);

@@ -130,13 +130,13 @@ bool is_one_vector(const Problem& p) {
   return p.m == 1 && p.ldc == 1 && (!p.addend_apart || p.addend_ld == 1);
 }
 
-// Vectors stand along the longer side of a C that is narrower than a vector: where the rows of A are vectors
-// as they stand, only if those of B are as well, and C has half a vector of rows or less, or sums long enough
-// to pay for the writes. Where both operands are stored transposed, the transpose of C is a product of what
-// is stored: if C is not more than both are, and has at most twice as many vectors then, it alone changes
-// places.
+// Vectors stand along the longer side of a C that is narrower than a vector if the operands have them along
+// it, or else along neither. Where they have them along both, sums must be long enough to pay for the writes:
+// those of a vector of C take as long as a multiply-add for each of its values, and vectors along m have a
+// load of B for each multiply-add. Where both operands are stored transposed, the transpose of C is a product
+// of what is stored: if C is not more than both are, and has at most twice as many vectors then, it alone
+// changes places.
 bool by_rows(const Problem& p, const Tunables& tunables) {
-  constexpr std::int64_t long_sum = 8;
   if (is_one_vector(p)) {
     return true;
   }
@@ -145,13 +145,13 @@ bool by_rows(const Problem& p, const Tunables& tunables) {
   if (p.b_op == Transpose::no) {
     return narrow && p.a_op == Transpose::yes;
   }
+  const auto m = static_cast<double>(p.m), n = static_cast<double>(p.n), k = static_cast<double>(p.k);
+  const auto lanes = static_cast<double>(width), vectors = static_cast<double>(ceil_div(p.n, width));
   if (p.a_op == Transpose::no) {
-    return narrow && (2 * p.m <= width || (p.n >= width && p.k >= long_sum));
+    return narrow && vectors * m * (k + lanes) < n * (1.2 * k + 2.0);
   }
-  const auto m = static_cast<double>(p.m), n = static_cast<double>(p.n);
-  const bool fills_vectors =
-      static_cast<double>(ceil_div(p.n, width)) * m <= 2.0 * static_cast<double>(ceil_div(p.m, width)) * n;
-  return narrow || (fills_vectors && static_cast<double>(p.k) > m * n / (m + n));
+  const bool fills_vectors = vectors * m <= 2.0 * static_cast<double>(ceil_div(p.m, width)) * n;
+  return narrow || (fills_vectors && k > m * n / (m + n));
 }
 
 // A problem is better computed from the operands as they stand where C, and what is read again, stay in a

@@ -30,10 +30,12 @@ enum { LINE = 16, AHEAD = 8 };
 // The host's compiler must not inline functions of a block: it would have some of their vectors in memory. A
 // device's inlines all of them, and takes long for many.
 #if defined(OWN_FUNCTION)
-// The columns of a block where so many are left: the last two blocks are as wide as each other.
+// The columns of a block where so many are left: the last two blocks are as wide as each other. But C is
+// written by rows in fours of columns, of which those of the last block are full.
 FUNCTION int
 columns_of_block(const long left) {
-  return left >= 2 * COLS ? COLS : left > COLS ? (int)(left + 1) / 2 : (int)left;
+  const long first_of_two = !ROWS_C ? (left + 1) / 2 : COLS > 4 ? LEAST(left - 4, COLS) : COLS;
+  return left >= 2 * COLS ? COLS : left > COLS ? (int)first_of_two : (int)left;
 }
 #define IF_OWN(call) call
 #else

@@ -182,7 +182,7 @@ struct Search {
     if (!interrupted()) {
       conclude();
     }
-    if (interrupted()) {
+    if (fs::exists(path_of(partial))) {  // interrupted before anything was decided
       std::printf("%s", filled(out + " is left as it was; a search into it goes on from " + partial).c_str());
     }
     report.counts = tuner.counts();

@@ -148,7 +148,9 @@ bool by_rows(const Problem& p, const Tunables& tunables) {
   const auto m = static_cast<double>(p.m), n = static_cast<double>(p.n), k = static_cast<double>(p.k);
   const auto lanes = static_cast<double>(width), vectors = static_cast<double>(ceil_div(p.n, width));
   if (p.a_op == Transpose::no) {
-    return narrow && vectors * m * (k + lanes) < n * (1.2 * k + 2.0);
+    constexpr double loading = 1.2;  // multiply-adds that one takes with a load of its own
+    constexpr double written = 2.0;  // that the writes of a column take
+    return narrow && vectors * m * (k + lanes) < n * (loading * k + written);
   }
   const bool fills_vectors = vectors * m <= 2.0 * static_cast<double>(ceil_div(p.m, width)) * n;
   return narrow || (fills_vectors && k > m * n / (m + n));

@@ -183,6 +183,16 @@ TEST(CpuPlan, StoresCByRowsWhereBothOperandsAreTransposedAndItIsTheLesser) {
   EXPECT_EQ(rows_c(1000, 5, 3), 0);
 }
 
+TEST(CpuPlan, StoresNarrowCByRowsWhereSumsPayForTheWrites) {
+  const auto rows_c = [](std::int64_t m, std::int64_t k) {
+    return only_step(problem_of(m, 300, k, "NT"), cpu(16)).kernel->tunables.at("ROWS_C");
+  };
+  EXPECT_EQ(rows_c(4, 4), 1);
+  EXPECT_EQ(rows_c(10, 4), 0);
+  EXPECT_EQ(rows_c(10, 64), 1);
+  EXPECT_EQ(rows_c(14, 16), 0);
+}
+
 TEST(CpuPlan, TakesAVectorWithoutGapsForOneAlongK) {
   EXPECT_EQ(kernel_for(Problem::packed(1, 512, 512)), "cpu_dots");
   EXPECT_EQ(kernel_for(Problem::packed(1, 1, 512)), "cpu_dots");

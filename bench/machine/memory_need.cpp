@@ -54,7 +54,11 @@ constexpr double usable = 0.9;
 Extents extents_of(const Problem& problem) {
   Extents extents = Extents::of(problem);
   for (std::int64_t* each : {&extents.a, &extents.b, &extents.c}) {
-    *each = problem.batch_by == BatchBy::strides ? *each : problem.batch * (*each + problem.batch);
+    if (problem.batch_by != BatchBy::strides) {
+      constexpr double endless = 1e17;  // no device has that, and four times as many bytes can be counted
+      const auto batch = static_cast<double>(problem.batch);
+      *each = static_cast<std::int64_t>(std::min(batch * (static_cast<double>(*each) + batch), endless));
+    }
   }
   return extents;
 }
@@ -98,7 +102,7 @@ MemoryNeed larger(const MemoryNeed& a, const MemoryNeed& b) {
 MemoryNeed guarded_need(const Problem& problem, const DeviceInfo& device) {
   const auto [total, largest] = operand_bytes(extents_of(problem), 1, device);
   return {static_cast<double>(total), static_cast<double>(largest),
-          static_cast<double>(GuardedArray::host_bytes())};
+          static_cast<double>(std::min(GuardedArray::host_bytes(), 2 * largest))};
 }
 
 MemoryNeed judged_need(const Problem& problem, const DeviceInfo& device) {

@@ -472,9 +472,13 @@ KernelSpec tensor() {
     constexpr std::size_t exchange = consumers / 32 * sizeof(float) * EXCHANGED;
     return ROOM_FOR_STAGES / bytes_of_stage(t) * bytes_of_stage(t) + exchange;
   };
-  return multiplying_terms(
+  KernelSpec spec = multiplying_terms(
       {.name = "tensor", .path = "gemm/tensor/tensor.cl", .idea = "FP32 in split terms on tensor cores"},
       [](const Tunables&) { return consumers + 128; }, local_bytes, std::make_shared<Tensor>());
+  // Two stages have room for the sums of a tile, too.
+  spec.rules = {
+      {"room for two stages", [](const Tunables& t) { return ROOM_FOR_STAGES / bytes_of_stage(t) >= 2; }}};
+  return spec;
 }
 
 int sub_groups(const Tunables& t) {

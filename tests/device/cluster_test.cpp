@@ -45,13 +45,10 @@ std::vector<ClusterCase> cluster_cases() {
           {"columns_of_batch", "skinny_columns", {{"SLICES", 1}}, scaled_problem(1, 500, 300, "NT", 3)},
           {"dots", "skinny_dots", {{"LANES", 8}}, scaled_problem(333, 4, 700, "TN")},
           {"dots_of_batch", "skinny_dots", {{"LANES", 32}}, scaled_problem(2, 90, 400, "NN", 3)},
-          {"pieces",
-           "tensor",
-           {{"TSM", 256}, {"STAGES", 2}},
-           scaled_problem(301, 200, 1000, "NT", 1, Precision::f16x3)},
+          {"pieces", "tensor", {{"TSM", 256}}, scaled_problem(301, 200, 1000, "NT", 1, Precision::f16x3)},
           {"pieces_of_batch",
            "tensor",
-           {{"TSM", 128}, {"STAGES", 4}},
+           {{"TSM", 128}, {"TSN", 64}},
            scaled_problem(260, 131, 333, "TN", 3, Precision::bf16x6)}};
 }
 

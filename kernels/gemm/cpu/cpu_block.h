@@ -31,7 +31,7 @@ enum { LINE = 16, AHEAD = 8 };
 // device's inlines all of them, and takes long for many.
 #if defined(OWN_FUNCTION)
 // The columns of a block where so many are left: the last two blocks are as wide as each other. But C is
-// written by rows in fours of columns, of which those of the last block are full.
+// written by rows in fours of columns: there are as few of these as can be.
 FUNCTION int
 columns_of_block(const long left) {
   const long first_of_two = !ROWS_C ? (left + 1) / 2 : COLS > 4 ? LEAST(left - 4, COLS) : COLS;

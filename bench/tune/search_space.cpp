@@ -35,8 +35,8 @@ constexpr Size whole_sizes[] = {
 
 // Lengths and depths of skinny ones.
 constexpr Size skinny_sizes[] = {
-    {64, 0, 64},     {1024, 0, 1024}, {4096, 0, 4096}, {16384, 0, 4096}, {65536, 0, 64},
-    {65536, 0, 256}, {262144, 0, 8},  {8, 0, 262144},  {256, 0, 16384},  {128, 0, 2048, 256},
+    {64, 0, 64},    {1024, 0, 1024}, {4096, 0, 4096}, {16384, 0, 4096},    {65536, 0, 64},
+    {262144, 0, 8}, {8, 0, 262144},  {256, 0, 16384}, {128, 0, 2048, 256},
 };
 
 // Sizes of random problems, uniform in their logarithms, and how many in 100 have them.

@@ -53,12 +53,13 @@ constexpr double usable = 0.9;
 // elements.
 Extents extents_of(const Problem& problem) {
   Extents extents = Extents::of(problem);
+  if (problem.batch_by == BatchBy::strides) {
+    return extents;
+  }
+  constexpr double endless = 1e17;  // no device has that, and four times as many bytes can be counted
+  const auto batch = static_cast<double>(problem.batch);
   for (std::int64_t* each : {&extents.a, &extents.b, &extents.c}) {
-    if (problem.batch_by != BatchBy::strides) {
-      constexpr double endless = 1e17;  // no device has that, and four times as many bytes can be counted
-      const auto batch = static_cast<double>(problem.batch);
-      *each = static_cast<std::int64_t>(std::min(batch * (static_cast<double>(*each) + batch), endless));
-    }
+    *each = static_cast<std::int64_t>(std::min(batch * (static_cast<double>(*each) + batch), endless));
   }
   return extents;
 }

@@ -130,12 +130,12 @@ bool is_one_vector(const Problem& p) {
   return p.m == 1 && p.ldc == 1 && (!p.addend_apart || p.addend_ld == 1);
 }
 
-// Vectors stand along the longer side of a C that is narrower than a vector if the operands have them along
-// it, or else along neither. Where they have them along both, sums must be long enough to pay for the writes:
-// those of a vector of C take as long as a multiply-add for each of its values, and vectors along m have a
-// load of B for each multiply-add. Where both operands are stored transposed, the transpose of C is a product
-// of what is stored: if C is not more than both are, and has at most twice as many vectors then, it alone
-// changes places.
+// Vectors stand along the longer side of a C that is narrower than a vector, unless A alone is stored in
+// vectors, which then stay along m. Where both operands are, sums must be long enough to pay for the writes:
+// those of a vector of C take as long as a multiply-add for each of its values, while vectors along m load a
+// value of B for each multiply-add. Where both operands are stored transposed, the transpose of C is a
+// product of what is stored: if C is not more than both are, and has at most twice as many vectors then, it
+// alone changes places.
 bool by_rows(const Problem& p, const Tunables& tunables) {
   if (is_one_vector(p)) {
     return true;

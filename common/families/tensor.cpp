@@ -457,10 +457,7 @@ KernelSpec multiplying_terms(KernelSpec spec, int (*work_items)(const Tunables&)
     geometry.dynamic_local_bytes = dynamic_local_bytes(t);
     return geometry;
   };
-  const auto local_bytes = [=](const Tunables& t) { return dynamic_local_bytes(t) + other_local_bytes; };
-  spec.local_bytes = local_bytes;
-  spec.rules = {{"at most 227 KiB of local memory",
-                 [=](const Tunables& t) { return local_bytes(t) <= most_local_bytes; }}};
+  spec.local_bytes = [=](const Tunables& t) { return dynamic_local_bytes(t) + other_local_bytes; };
   spec.family = std::move(family);
   return spec;
 }
@@ -470,6 +467,7 @@ KernelSpec tensor() {
   // The stages, and what sub-groups exchange.
   const auto local_bytes = [](const Tunables& t) {
     constexpr std::size_t exchange = consumers / 32 * sizeof(float) * EXCHANGED;
+    static_assert(ROOM_FOR_STAGES + exchange + other_local_bytes <= most_local_bytes);
     return ROOM_FOR_STAGES / bytes_of_stage(t) * bytes_of_stage(t) + exchange;
   };
   KernelSpec spec = multiplying_terms(
@@ -495,8 +493,10 @@ KernelSpec tensor_mma() {
        .path = "gemm/tensor/tensor_mma.cl",
        .idea = "FP32 in split terms on tensor cores, by mma.sync"},
       [](const Tunables& t) { return 32 * sub_groups(t); }, local_bytes, std::make_shared<TensorMma>());
-  spec.rules.push_back({"4 or 8 blocks of 32 x WARP_N in the tile",
-                        [](const Tunables& t) { return sub_groups(t) == 4 || sub_groups(t) == 8; }});
+  spec.rules = {{"at most 227 KiB of local memory",
+                 [=](const Tunables& t) { return local_bytes(t) + other_local_bytes <= most_local_bytes; }},
+                {"4 or 8 blocks of 32 x WARP_N in the tile",
+                 [](const Tunables& t) { return sub_groups(t) == 4 || sub_groups(t) == 8; }}};
   return spec;
 }
 

@@ -34,8 +34,13 @@ enum { LINE = 16, AHEAD = 8 };
 // written by rows in fours of columns: there are as few of these as can be.
 FUNCTION int
 columns_of_block(const long left) {
-  const long first_of_two = !ROWS_C ? (left + 1) / 2 : COLS > 4 ? LEAST(left - 4, COLS) : COLS;
-  return left >= 2 * COLS ? COLS : left > COLS ? (int)first_of_two : (int)left;
+  if (left <= COLS) {
+    return (int)left;
+  }
+  if (left >= 2 * COLS || (ROWS_C && COLS <= 4)) {
+    return COLS;
+  }
+  return (int)(ROWS_C ? LEAST(left - 4, COLS) : (left + 1) / 2);
 }
 #define IF_OWN(call) call
 #else

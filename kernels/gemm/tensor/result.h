@@ -224,12 +224,12 @@ write_turn(const struct TileResult* tile, const float* sums, const int first, LO
 // not stay in an instruction cache. With 60 instead of 82 KiB for this kernel, 2048 x 2048 x 2048 takes an
 // H200 4 percent less.
 //
-// `one` is 1, which compilers do not know. They would keep sums that move from turn to turn in registers that
-// suit this, and those are the ones that products are added to: by FP32 and 16-bit operands 4096 x 4096 x
-// 4096 took 2 to 5 percent longer.
+// `one` is 1, which compilers do not know where there are several turns. They would keep sums that move from
+// turn to turn in registers that suit this, and those are the ones that products are added to: by FP32 and
+// 16-bit operands 4096 x 4096 x 4096 took 2 to 5 percent longer.
 FUNCTION void
 write_tile(const struct TileResult* tile, const float* all, LOCAL_PTR float* exchange, const int item) {
-  const float one = tile->rows > 0 ? 1.0f : 0.0f;
+  const float one = (int)PAIRS_OF_TURN == (int)PAIRS || tile->rows > 0 ? 1.0f : 0.0f;
   float sums[SUMS];
 #pragma unroll
   for (int i = 0; i < SUMS; ++i) {

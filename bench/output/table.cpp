@@ -5,8 +5,8 @@
 namespace duogemm::bench {
 namespace {
 
-const std::string between = "  ";  // columns of text
-const std::string fine = "ok";     // a verdict, in a column without a title, that stays in its row
+const std::string separator = "  ";  // columns of text
+const std::string fine = "ok";       // a verdict, in a column without a title, that stays in its row
 
 // Those of the terminal (ECMA-48, "Select Graphic Rendition").
 enum class Colour { red = 31, green = 32, yellow = 33 };
@@ -53,11 +53,11 @@ Table::Layout Table::layout() const {
   const auto is_too_wide = [&] {
     std::size_t width = 0;
     for (std::size_t i = 0; i < places.size(); ++i) {
-      width += places[i] == Place::column  ? all[i] + between.size()
-               : columns_[i].title.empty() ? fine.size() + between.size()
+      width += places[i] == Place::column  ? all[i] + separator.size()
+               : columns_[i].title.empty() ? fine.size() + separator.size()
                                            : 0;
     }
-    return style == Style::text && room > 0 && width > room + between.size();
+    return style == Style::text && room > 0 && width > room + separator.size();
   };
   if (is_too_wide()) {
     for (std::size_t i = 1; i < places.size(); ++i) {
@@ -136,13 +136,13 @@ std::string Table::row(const std::vector<std::string>& cells, Layout layout, boo
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     if (layout.places[i] == Place::below && cells[i] == fine) {
       lines.pop_back();
-      lines += between + fine + "\n";
+      lines += separator + fine + "\n";
     } else if (layout.places[i] == Place::below && says_something(cells[i])) {
       words.push_back(cells[i]);
     }
   }
   const std::string below(4, ' ');
-  lines += words.empty() ? "" : filled(below + join(words, between), below.size());
+  lines += words.empty() ? "" : filled(below + join(words, separator), below.size());
   lines.pop_back();
   return (is_wrong(cells) ? painted(lines, Colour::red)
           : is_best       ? painted(lines, Colour::green)
@@ -180,7 +180,7 @@ std::string Table::line(const std::vector<std::string>& cells, const Layout& lay
   if (style == Style::markdown) {
     return "| " + join(padded, " | ") + " |\n";
   }
-  const std::string text = join(padded, between);
+  const std::string text = join(padded, separator);
   return text.substr(0, text.find_last_not_of(' ') + 1) + "\n";
 }
 

@@ -6,9 +6,9 @@ namespace duogemm::bench {
 namespace {
 
 // The lengths of the first two arguments follow the others, as Fortran has it.
-using Sgemm = void(const char* transa, const char* transb, const int* m, const int* n, const int* k,
-                   const float* alpha, const float* a, const int* lda, const float* b, const int* ldb,
-                   const float* beta, float* c, const int* ldc, std::size_t, std::size_t);
+using SgemmFunction = void(const char* transa, const char* transb, const int* m, const int* n, const int* k,
+                           const float* alpha, const float* a, const int* lda, const float* b, const int* ldb,
+                           const float* beta, float* c, const int* ldc, std::size_t, std::size_t);
 // The entry point of MKL and OpenBLAS for batches, which is SGEMM's own where the batch is of one.
 using SgemmBatchStrided = void(const char* transa, const char* transb, const int* m, const int* n,
                                const int* k, const float* alpha, const float* a, const int* lda,
@@ -26,7 +26,7 @@ int narrow(std::int64_t value) {
 }  // namespace
 
 BlasCall sgemm_of(const SharedLibrary& library, const std::string& prefix) {
-  Sgemm* one = nullptr;
+  SgemmFunction* one = nullptr;
   SgemmBatchStrided* many = nullptr;
   if (!library.find((prefix + "sgemm_").c_str(), one)) {
     return {};

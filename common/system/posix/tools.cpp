@@ -60,7 +60,7 @@ ToolResult run_tool(const std::filesystem::path& tool, const std::vector<std::st
   if (started) {
     std::array<char, 65536> buffer;
     ssize_t count = 0;
-    while ((count = read(from, buffer.data(), buffer.size())) > 0 || (count < 0 && errno == EINTR)) {
+    while ((count = ::read(from, buffer.data(), buffer.size())) > 0 || (count < 0 && errno == EINTR)) {
       result.out.append(buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
     }
     int status = 0;

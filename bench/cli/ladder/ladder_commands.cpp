@@ -252,7 +252,6 @@ int run(const ExplainFlags& flags) {
 void add_ladder_command(Program& program) {
   auto [command, flags] =
       add_command<LadderFlags>(program, "ladder", "Run, check and time the rungs of the SGEMM ladder", run);
-  flags.timing.seconds = 2.0;
   add_kernels(command, flags.choice);
   flags.device.all_with_webgpu = true;
   flags.add_to(command, true);

@@ -12,10 +12,10 @@ has_clang() {
 # Clang's build has what libFuzzer wants to know of the code, so that tests/fuzz has its library from there. Clang warns of other
 # things than the compiler that the tree is kept free of warnings with. -O0: compilers take half the time that -O1
 # takes, and the tests run for about a minute. -g1: functions and lines, all that a report shows; with the rest, some files take
-# twice as long. Clang's build compiles each source by itself, GCC's those of a folder as one, which takes two thirds of the time.
+# twice as long.
 build_sanitized() {
   local folder=$1 sanitizers=$2 options=(-DCMAKE_UNITY_BUILD=ON)
-  [ "$3" = clang ] && options=(-DCMAKE_CXX_COMPILER=clang++ -DCMAKE_CXX_FLAGS=-fsanitize=fuzzer-no-link -DDUOGEMM_WERROR=OFF)
+  [ "$3" = clang ] && options+=(-DCMAKE_CXX_COMPILER=clang++ -DCMAKE_CXX_FLAGS=-fsanitize=fuzzer-no-link -DDUOGEMM_WERROR=OFF)
   shift 3
   [ -f "$folder/CMakeCache.txt" ] || options+=(-G "$(command -v ninja >/dev/null && echo Ninja || echo "Unix Makefiles")")
   cmake -S "$sanitized_source" -B "$folder" "${options[@]}" -DBACKEND=opencl -DCMAKE_BUILD_TYPE=RelWithDebInfo \

@@ -12,7 +12,7 @@
 
 namespace duogemm::cuda {
 
-// An archive is this, the entries, the compiler's name, and the images.
+// An archive is this, the entries, the compiler's name, and the blocks.
 struct ProgramArchive::Head {
   std::array<char, 16> format;
   std::uint64_t bytes;  // of the whole archive
@@ -22,12 +22,16 @@ struct ProgramArchive::Head {
 
 namespace {
 
-constexpr std::array<char, 16> format = {"duogemm cubins1"};
+constexpr std::array<char, 16> format = {"duogemm cubins2"};
 
-std::string compressed(const std::string& image) {
+// A block is ended once it has this many bytes. Twice as many make an archive smaller by a tenth, and each
+// program twice as slow to find.
+constexpr std::size_t block_bytes = 512 * 1024;
+
+std::string compressed(const std::string& block) {
   constexpr int level = 19;  // the smallest without more memory; unpacking is no slower
-  std::string packed(ZSTD_compressBound(image.size()), '\0');
-  const std::size_t bytes = ZSTD_compress(packed.data(), packed.size(), image.data(), image.size(), level);
+  std::string packed(ZSTD_compressBound(block.size()), '\0');
+  const std::size_t bytes = ZSTD_compress(packed.data(), packed.size(), block.data(), block.size(), level);
   if (ZSTD_isError(bytes)) {
     throw Error(Status::out_of_memory, std::string("zstd: ") + ZSTD_getErrorName(bytes));
   }
@@ -54,30 +58,36 @@ ProgramKey program_key(const ProgramSource& source, std::string_view runtime, in
   return {hash.high64, hash.low64};
 }
 
-std::string make_archive(const std::string& compiler, std::vector<ArchivedProgram> programs) {
-  std::sort(programs.begin(), programs.end(),
-            [](const ArchivedProgram& a, const ArchivedProgram& b) { return a.key < b.key; });
-  const auto twice =
-      std::unique(programs.begin(), programs.end(),
-                  [](const ArchivedProgram& a, const ArchivedProgram& b) { return a.key == b.key; });
-  programs.erase(twice, programs.end());
+std::string make_archive(const std::string& compiler, std::span<const ArchivedProgram> programs) {
   using Head = ProgramArchive::Head;
   using Entry = ProgramArchive::Entry;
   const std::size_t before = sizeof(Head) + programs.size() * sizeof(Entry) + compiler.size();
-  std::string images;
   std::vector<Entry> entries;
+  std::string blocks;
+  std::string block;
+  std::size_t first = 0;  // entry of this block
   for (const ArchivedProgram& program : programs) {
-    const std::string packed = compressed(program.image);
-    entries.push_back({program.key, before + images.size(), static_cast<std::uint32_t>(packed.size()),
+    entries.push_back({program.key, before + blocks.size(), 0, 0, static_cast<std::uint32_t>(block.size()),
                        static_cast<std::uint32_t>(program.image.size())});
-    images += packed;
+    block += program.image;
+    if (block.size() < block_bytes && entries.size() < programs.size()) {
+      continue;
+    }
+    const std::string packed = compressed(block);
+    for (; first < entries.size(); ++first) {
+      entries[first].packed_bytes = static_cast<std::uint32_t>(packed.size());
+      entries[first].block_bytes = static_cast<std::uint32_t>(block.size());
+    }
+    blocks += packed;
+    block.clear();
   }
-  const Head head{format, before + images.size(), static_cast<std::uint32_t>(programs.size()),
+  std::ranges::sort(entries, {}, &Entry::key);
+  const Head head{format, before + blocks.size(), static_cast<std::uint32_t>(programs.size()),
                   static_cast<std::uint32_t>(compiler.size())};
   std::string bytes;
   append(bytes, std::span(&head, 1));
   append(bytes, std::span<const Entry>(entries));
-  return bytes + compiler + images;
+  return bytes + compiler + blocks;
 }
 
 ProgramArchive::ProgramArchive(std::string_view bytes) {
@@ -97,15 +107,14 @@ ProgramArchive::ProgramArchive(std::string_view bytes) {
 }
 
 std::optional<std::string> ProgramArchive::find(const ProgramKey& key) const {
-  const auto found = std::lower_bound(entries_.begin(), entries_.end(), key,
-                                      [](const Entry& entry, const ProgramKey& k) { return entry.key < k; });
+  const auto found = std::ranges::lower_bound(entries_, key, {}, &Entry::key);
   if (found == entries_.end() || found->key != key) {
     return std::nullopt;
   }
-  std::string image(found->bytes, '\0');
+  std::string block(found->block_bytes, '\0');
   const std::size_t bytes =
-      ZSTD_decompress(image.data(), image.size(), bytes_.data() + found->begin, found->packed_bytes);
-  return bytes == image.size() ? std::optional(std::move(image)) : std::nullopt;
+      ZSTD_decompress(block.data(), block.size(), bytes_.data() + found->block_begin, found->packed_bytes);
+  return bytes == block.size() ? std::optional(block.substr(found->begin, found->bytes)) : std::nullopt;
 }
 
 }  // namespace duogemm::cuda

@@ -1,4 +1,5 @@
-// Compiled programs in one piece of memory, each compressed by itself, so that one is had without the others.
+// Compiled programs in one piece of memory, compressed in blocks of some tens: programs have much in common,
+// and one is had without most of the others.
 #pragma once
 
 #include <compare>
@@ -27,8 +28,9 @@ struct ArchivedProgram {
   std::string image;
 };
 
-// The archive as bytes, each key once. compiler: what the programs were compiled with, in words.
-std::string make_archive(const std::string& compiler, std::vector<ArchivedProgram> programs);
+// The archive as bytes. Programs that are like each other are best neighbours. Each key is there once.
+// compiler: what the programs were compiled with, in words.
+std::string make_archive(const std::string& compiler, std::span<const ArchivedProgram> programs);
 
 class ProgramArchive {
  public:
@@ -43,12 +45,14 @@ class ProgramArchive {
  private:
   struct Entry {
     ProgramKey key;
-    std::uint64_t begin;  // of the compressed image, from the beginning of the archive on
-    std::uint32_t packed_bytes;
-    std::uint32_t bytes;
+    std::uint64_t block_begin;   // in the archive
+    std::uint32_t packed_bytes;  // of the block
+    std::uint32_t block_bytes;   // of the block, unpacked
+    std::uint32_t begin;         // of the image in the unpacked block
+    std::uint32_t bytes;         // of the image
   };
   struct Head;
-  friend std::string make_archive(const std::string&, std::vector<ArchivedProgram>);
+  friend std::string make_archive(const std::string&, std::span<const ArchivedProgram>);
 
   std::string_view bytes_;
   std::string_view compiler_;
@@ -71,7 +75,8 @@ struct ShippedProgram {
   int compute_capability;
 };
 
-// For these runtimes. OpenCL's kernels that declare more local memory than every device has are left out.
+// For these runtimes, with programs next to each other that differ little. OpenCL's kernels that declare more
+// local memory than every device has are left out.
 std::vector<ShippedProgram> programs_to_ship(const std::vector<std::string>& runtimes);
 
 }  // namespace duogemm::cuda

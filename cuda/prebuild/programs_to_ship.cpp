@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <set>
+#include <tuple>
 
 #include "plan/lower.h"
 #include "prebuild/program_archive.h"
@@ -54,6 +56,9 @@ std::vector<ShippedProgram> programs_to_ship(const std::vector<std::string>& run
       }
     }
   }
+  std::ranges::sort(programs, {}, [](const ShippedProgram& program) {
+    return std::tie(program.source.entry, program.source.defines, program.runtime);
+  });
   return programs;
 }
 

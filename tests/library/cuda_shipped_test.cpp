@@ -91,14 +91,14 @@ ProgramKey key(std::uint64_t number) { return {number / 10, number % 10}; }
 
 TEST(ProgramArchive, GivesBackWhatItWasMadeOf) {
   std::vector<ArchivedProgram> programs;
-  for (const std::uint64_t number : {57u, 3u, 99u, 12u, 50u, 3u}) {
-    programs.push_back({key(number), std::string(1000 * number, static_cast<char>(number))});
+  for (const std::uint64_t number : {57u, 3u, 99u, 12u, 50u}) {
+    programs.push_back({key(number), std::string(10'000 * number, static_cast<char>(number))});
   }
   programs.push_back({key(1), ""});
   const std::string bytes = make_archive("a compiler", programs);
   const ProgramArchive archive(bytes);
   EXPECT_EQ(archive.compiler(), "a compiler");
-  EXPECT_EQ(archive.size(), 6u);  // 3 is there once
+  EXPECT_EQ(archive.size(), programs.size());
   for (const ArchivedProgram& program : programs) {
     EXPECT_EQ(archive.find(program.key), program.image);
   }
@@ -108,7 +108,8 @@ TEST(ProgramArchive, GivesBackWhatItWasMadeOf) {
 }
 
 TEST(ProgramArchive, IsEmptyWhenItIsNotWhole) {
-  const std::string bytes = make_archive("a compiler", {{key(1), "image"}, {key(2), "another"}});
+  const std::string bytes =
+      make_archive("a compiler", std::vector<ArchivedProgram>{{key(1), "image"}, {key(2), "another"}});
   EXPECT_EQ(ProgramArchive(bytes).size(), 2u);
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     EXPECT_EQ(ProgramArchive(std::string_view(bytes).substr(0, size)).size(), 0u) << size;

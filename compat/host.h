@@ -241,22 +241,43 @@ FUNCTION void transpose_4x4(float4& to0, float4& to1, float4& to2, float4& to3, 
 }
 #endif
 
-// A vector's halves are added up until four elements are left.
-#define FOLD_(width) fold##width
-#define FOLD(width) FOLD_(width)
+#if defined(__SSE__) || defined(__aarch64__)
+// See gemm/cpu/cpu_dots.cl.
+#define SUMS_OF_FOUR_(width) sums_of_four##width
+#define SUMS_OF_FOUR(width) SUMS_OF_FOUR_(width)
+#ifdef __aarch64__
+FUNCTION float4 sums_of_four4(float4 v0, float4 v1, float4 v2, float4 v3) {
+  return vpaddq_f32(vpaddq_f32(v0.v, v1.v), vpaddq_f32(v2.v, v3.v));
+}
+#else
+// First within each four elements of the vectors, whose sums become neighbours; then the fours.
+#define DEFINE_SUMS_OF_FOUR(width, FROM)                                                                    \
+  FUNCTION float4 sums_of_four##width(float##width v0, float##width v1, float##width v2, float##width v3) { \
+    const float##width low = FROM(unpacklo_ps, v0.v, v1.v) + FROM(unpackhi_ps, v0.v, v1.v);                 \
+    const float##width high = FROM(unpacklo_ps, v2.v, v3.v) + FROM(unpackhi_ps, v2.v, v3.v);                \
+    return fold##width(FROM(shuffle_ps, low.v, high.v, 0x44) + FROM(shuffle_ps, low.v, high.v, 0xee));      \
+  }
+#define FROM_4(name, ...) _mm_##name(__VA_ARGS__)
 FUNCTION float4 fold4(float4 vector) { return vector; }
+DEFINE_SUMS_OF_FOUR(4, FROM_4)
 #ifdef __AVX2__
+#define FROM_8(name, ...) _mm256_##name(__VA_ARGS__)
 FUNCTION float4 fold8(float8 vector) {
   return _mm256_castps256_ps128(vector.v) + _mm256_extractf128_ps(vector.v, 1);
 }
+DEFINE_SUMS_OF_FOUR(8, FROM_8)
 #ifdef __AVX512F__
+// With a mask of all elements, because GCC 12 warns of what is left unset without one.
+#define FROM_16(name, ...) _mm512_maskz_##name(0xffff, __VA_ARGS__)
 FUNCTION float4 fold16(float16 vector) {
-  // With a mask of all elements, because GCC 12 warns of what is left unset without one.
   const __m512d elements = _mm512_castps_pd(vector.v);
   const __m256d low = _mm512_maskz_extractf64x4_pd(0xf, elements, 0);
   const __m256d high = _mm512_maskz_extractf64x4_pd(0xf, elements, 1);
   return fold8(_mm256_castpd_ps(low) + _mm256_castpd_ps(high));
 }
+DEFINE_SUMS_OF_FOUR(16, FROM_16)
+#endif
+#endif
 #endif
 #endif
 

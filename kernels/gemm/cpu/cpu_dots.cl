@@ -5,7 +5,7 @@
 //
 // A work-group is one work-item, which has a core to itself. It computes a tile of C in blocks of up to
 // VECTORS rows and COLS columns. Each element of a block has a vector of sums in a register, whose element i
-// adds up every WIDTH-th k from i on; in the end its halves are added up until one is left.
+// adds up every WIDTH-th k from i on; in the end these are added up.
 //
 //    k     0   1   2   3   4   5   6   7   8 ...        WIDTH = 4
 //    A row a   a   a   a   a   a   a   a   a
@@ -82,10 +82,9 @@ pack_rows(LOCAL_PTR float* to, const long stride, const __global float* from, co
   }
 }
 
-// A vector's halves are added up until four elements are left. The host's compiler may have instructions for
-// that.
-#if !defined(FOLD)
-#define FOLD(width) fold
+// Each of four vectors' elements, added up. The host's compiler may have instructions for that.
+#if !defined(SUMS_OF_FOUR)
+#define SUMS_OF_FOUR(width) sums_of_four
 FUNCTION float4
 fold(const FLOAT(WIDTH) vector) {
 #if WIDTH == 16
@@ -97,6 +96,12 @@ fold(const FLOAT(WIDTH) vector) {
   return vector;
 #endif
 }
+FUNCTION float4
+sums_of_four(const FLOAT(WIDTH) v0, const FLOAT(WIDTH) v1, const FLOAT(WIDTH) v2, const FLOAT(WIDTH) v3) {
+  float4 four0, four1, four2, four3;
+  TRANSPOSE_4X4(four0, four1, four2, four3, fold(v0), fold(v1), fold(v2), fold(v3));
+  return (four0 + four2) + (four1 + four3);
+}
 #endif
 
 #if TRANS_A
@@ -106,47 +111,57 @@ fold(const FLOAT(WIDTH) vector) {
 #define A_POINTER LOCAL_PTR
 #define LOAD_REST(from, rest) VLOAD(WIDTH)(0, from)
 #endif
-#define DEFINE_BLOCK(count, cols)                                                                       \
-  OWN_FUNCTION void block_##count##_x_##cols(const GemmArguments* p, const A_POINTER float* A,          \
-                                             const long lda, const __global float* B,                   \
-                                             const __global float* c, __global float* d) {              \
-    const long K = p->K, ldb = p->b.ld, ldc = p->c.ld, ldd = p->d.ld;                                   \
-    const float alpha = p->alpha, beta = p->beta;                                                       \
-    FLOAT(WIDTH) acc[cols][count];                                                                      \
-    EACH(n, cols) {                                                                                     \
-      EACH(r, count) { acc[n][r] = (FLOAT(WIDTH))(0.0f); }                                              \
-    }                                                                                                   \
-    long k = 0;                                                                                         \
-    for (; k + WIDTH <= K; k += WIDTH) {                                                                \
-      FLOAT(WIDTH) b_k[cols];                                                                           \
-      EACH(n, cols) { b_k[n] = VLOAD(WIDTH)(0, B + n * ldb + k); }                                      \
-      EACH(r, count) {                                                                                  \
-        const FLOAT(WIDTH) a_k = VLOAD(WIDTH)(0, A + r * lda + k);                                      \
-        EACH(n, cols) { acc[n][r] = fma(a_k, b_k[n], acc[n][r]); }                                      \
-      }                                                                                                 \
-    }                                                                                                   \
-    if (k < K) {                                                                                        \
-      const int rest = (int)(K - k);                                                                    \
-      FLOAT(WIDTH) b_k[cols];                                                                           \
-      EACH(n, cols) { b_k[n] = LOAD_ROWS(WIDTH)(B + n * ldb + k, rest); }                               \
-      EACH(r, count) {                                                                                  \
-        const FLOAT(WIDTH) a_k = LOAD_REST(A + r * lda + k, rest);                                      \
-        EACH(n, cols) { acc[n][r] = fma(a_k, b_k[n], acc[n][r]); }                                      \
-      }                                                                                                 \
-    }                                                                                                   \
-    EACH(n, cols) {                                                                                     \
-      float4 four0, four1, four2, four3, result;                                                        \
-      TRANSPOSE_4X4(four0, four1, four2, four3, FOLD(WIDTH)(acc[n][0]),                                 \
-                    FOLD(WIDTH)(acc[n][LEAST(1, count - 1)]), FOLD(WIDTH)(acc[n][LEAST(2, count - 1)]), \
-                    FOLD(WIDTH)(acc[n][LEAST(3, count - 1)]));                                          \
-      float before[4] = {0.0f, 0.0f, 0.0f, 0.0f}, after[4];                                             \
-      if (beta != 0.0f) {                                                                               \
-        EACH(r, count) { before[r] = c[position_c(r, n, ldc)]; }                                        \
-      }                                                                                                 \
-      UPDATE_FROM(float4, result, alpha, (four0 + four2) + (four1 + four3), beta, vload4(0, before));   \
-      vstore4(result, 0, after);                                                                        \
-      EACH(r, count) { d[position_c(r, n, ldd)] = after[r]; }                                           \
-    }                                                                                                   \
+
+// A block's elements are written in lines along its longer side.
+#define MOST(a, b) ((a) > (b) ? (a) : (b))
+#define VECTOR_OF_LINE(i, count, cols) \
+  acc[(cols) > (count) ? LEAST(i, (cols)-1) : line][(cols) > (count) ? line : LEAST(i, (count)-1)]
+FUNCTION long
+position_of_sum(const int i, const int line, const int along_row, const long ld) {
+  return along_row ? position_c(line, i, ld) : position_c(i, line, ld);
+}
+
+#define DEFINE_BLOCK(count, cols)                                                                  \
+  OWN_FUNCTION void block_##count##_x_##cols(const GemmArguments* p, const A_POINTER float* A,     \
+                                             const long lda, const __global float* B,              \
+                                             const __global float* c, __global float* d) {         \
+    const long K = p->K, ldb = p->b.ld, ldc = p->c.ld, ldd = p->d.ld;                              \
+    const float alpha = p->alpha, beta = p->beta;                                                  \
+    FLOAT(WIDTH) acc[cols][count];                                                                 \
+    EACH(n, cols) {                                                                                \
+      EACH(r, count) { acc[n][r] = (FLOAT(WIDTH))(0.0f); }                                         \
+    }                                                                                              \
+    long k = 0;                                                                                    \
+    for (; k + WIDTH <= K; k += WIDTH) {                                                           \
+      FLOAT(WIDTH) b_k[cols];                                                                      \
+      EACH(n, cols) { b_k[n] = VLOAD(WIDTH)(0, B + n * ldb + k); }                                 \
+      EACH(r, count) {                                                                             \
+        const FLOAT(WIDTH) a_k = VLOAD(WIDTH)(0, A + r * lda + k);                                 \
+        EACH(n, cols) { acc[n][r] = fma(a_k, b_k[n], acc[n][r]); }                                 \
+      }                                                                                            \
+    }                                                                                              \
+    if (k < K) {                                                                                   \
+      const int rest = (int)(K - k);                                                               \
+      FLOAT(WIDTH) b_k[cols];                                                                      \
+      EACH(n, cols) { b_k[n] = LOAD_ROWS(WIDTH)(B + n * ldb + k, rest); }                          \
+      EACH(r, count) {                                                                             \
+        const FLOAT(WIDTH) a_k = LOAD_REST(A + r * lda + k, rest);                                 \
+        EACH(n, cols) { acc[n][r] = fma(a_k, b_k[n], acc[n][r]); }                                 \
+      }                                                                                            \
+    }                                                                                              \
+    EACH(line, LEAST(count, cols)) {                                                               \
+      const float4 sums =                                                                          \
+          SUMS_OF_FOUR(WIDTH)(VECTOR_OF_LINE(0, count, cols), VECTOR_OF_LINE(1, count, cols),      \
+                              VECTOR_OF_LINE(2, count, cols), VECTOR_OF_LINE(3, count, cols));     \
+      float4 result;                                                                               \
+      float before[4] = {0.0f, 0.0f, 0.0f, 0.0f}, after[4];                                        \
+      if (beta != 0.0f) {                                                                          \
+        EACH(i, MOST(count, cols)) { before[i] = c[position_of_sum(i, line, cols > count, ldc)]; } \
+      }                                                                                            \
+      UPDATE_FROM(float4, result, alpha, sums, beta, vload4(0, before));                           \
+      vstore4(result, 0, after);                                                                   \
+      EACH(i, MOST(count, cols)) { d[position_of_sum(i, line, cols > count, ldd)] = after[i]; }    \
+    }                                                                                              \
   }
 #define DEFINE_COLUMNS(cols) \
   DEFINE_BLOCK(1, cols)      \

@@ -21,5 +21,6 @@ function(duogemm_add_commit target)
     DEPENDS ${script} ${log}
     COMMENT "Looking up the commit"
     VERBATIM)
+  set_source_files_properties(${output} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)  # others do not change with it
   target_sources(${target} PRIVATE ${output})
 endfunction()

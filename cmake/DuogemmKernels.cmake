@@ -36,6 +36,7 @@ function(duogemm_embed_kernels target header function)
     DEPENDS ${script} ${duogemm_kernel_choices} ${paths}
     COMMENT "Embedding kernel files"
     VERBATIM)
+  set_source_files_properties(${output} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)  # others do not change with it
   target_sources(${target} PRIVATE ${output})
 endfunction()
 

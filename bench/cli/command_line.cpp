@@ -1,3 +1,5 @@
+#include "cli/command_line.h"
+
 #include <algorithm>
 #include <cstdio>
 #include <exception>

@@ -1,5 +1,5 @@
-// The program itself: what it is told to do, how it was built, and what comes with it: lists of shapes, the
-// tool that draws, and the drop-in libraries.
+// The program itself: how it was built, and what comes with it: lists of shapes, the tool that draws, and
+// the drop-in libraries.
 #pragma once
 
 #include <filesystem>
@@ -7,9 +7,6 @@
 #include <string>
 
 namespace duogemm::bench {
-
-// Runs the command that the arguments name, and gives the program's exit status.
-int run_command_line(int argc, char** argv);
 
 // Says what CMake was told of the runtimes and of the switches of kernels: "BACKEND=all, USE_LDG=ON,
 // USE_SHUFFLE=OFF".

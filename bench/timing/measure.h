@@ -22,7 +22,7 @@ inline constexpr int usual_most_repeats = 1000;
 
 struct MeasureOptions {
   double noise = 0.01;          // stop when the noise of the median (see Samples::noise) is below this
-  double seconds = 2.0;         // or when the contender has used this much time, warm-up included
+  double seconds = 1.0;         // or when the contender has used this much time, warm-up included
   std::size_t min_samples = 5;  // but not before this many samples
   // A contender that has used this much time is done, be it after a single sample.
   double patience = std::numeric_limits<double>::infinity();

@@ -14,8 +14,7 @@ struct Size {
   std::int64_t m, n, k, batch = 1;
 };
 
-// Squares, few rows or columns, tall and wide ones with short sums, long sums, and batches, down to tiny
-// ones.
+// Squares, few rows or columns, short sums, long sums, and batches, down to tiny ones.
 constexpr Size sizes[] = {
     {64, 64, 64},        {128, 128, 128},    {192, 192, 192},    {256, 256, 256},    {384, 384, 384},
     {512, 512, 512},     {768, 768, 768},    {1024, 1024, 1024}, {1536, 1536, 1536}, {2048, 2048, 2048},

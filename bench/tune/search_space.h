@@ -28,7 +28,7 @@ std::vector<OperandKind> operand_kinds(Precision precision = Precision::fp32);
 Problem make_problem(const OperandKind& kind, std::int64_t m, std::int64_t n, std::int64_t k,
                      std::int64_t batch = 1);
 
-// Squares of all sizes, skinny and tall results, long sums, batches; of a skinny kind, such that are as
+// Squares of all sizes, skinny and tall results, short and long sums, batches; of a skinny kind, such that are as
 // skinny.
 std::vector<NamedShape> make_probes(const OperandKind& kind);
 

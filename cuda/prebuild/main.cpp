@@ -131,7 +131,7 @@ int run(const char* path, const std::vector<std::string>& runtimes) {
 }  // namespace
 }  // namespace duogemm::cuda
 
-// It compiles without a device.
+// Nothing here asks for devices, but where many sources are compiled as one, what asks for them comes along.
 const std::vector<const duogemm::Backend*>& duogemm::backends() {
   static const std::vector<const Backend*> none;
   return none;

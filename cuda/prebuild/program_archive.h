@@ -1,5 +1,5 @@
-// Compiled programs in one piece of memory, compressed in blocks of some tens: programs have much in common,
-// and one is had without most of the others.
+// Compiled programs in one piece of memory, compressed in blocks of a dozen or so: programs have much in
+// common, and one is had without most of the others.
 #pragma once
 
 #include <compare>
@@ -28,7 +28,7 @@ struct ArchivedProgram {
   std::string image;
 };
 
-// The archive as bytes. Programs that are like each other are best neighbours. Each key is there once.
+// The archive as bytes. Programs that are like each other are best neighbours. No two have the same key.
 // compiler: what the programs were compiled with, in words.
 std::string make_archive(const std::string& compiler, std::span<const ArchivedProgram> programs);
 

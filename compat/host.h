@@ -239,9 +239,7 @@ FUNCTION void transpose_4x4(float4& to0, float4& to1, float4& to2, float4& to3, 
   to2 = vzip1q_f32(even_high, odd_high), to3 = vzip2q_f32(even_high, odd_high);
 #endif
 }
-#endif
 
-#if defined(__SSE__) || defined(__aarch64__)
 // See gemm/cpu/cpu_dots.cl.
 #define SUMS_OF_FOUR_(width) sums_of_four##width
 #define SUMS_OF_FOUR(width) SUMS_OF_FOUR_(width)

@@ -28,8 +28,8 @@ std::vector<OperandKind> operand_kinds(Precision precision = Precision::fp32);
 Problem make_problem(const OperandKind& kind, std::int64_t m, std::int64_t n, std::int64_t k,
                      std::int64_t batch = 1);
 
-// Squares of all sizes, skinny and tall results, short and long sums, batches; of a skinny kind, such that are as
-// skinny.
+// Squares of all sizes, skinny and tall results, short and long sums, batches; of a skinny kind, such that
+// are as skinny.
 std::vector<NamedShape> make_probes(const OperandKind& kind);
 
 // Problems as programs may have them, the same for a seed every time: of middle and of any size, large ones,

@@ -64,22 +64,21 @@ std::string make_archive(const std::string& compiler, std::span<const ArchivedPr
   const std::size_t before = sizeof(Head) + programs.size() * sizeof(Entry) + compiler.size();
   std::vector<Entry> entries;
   std::string blocks;
-  std::string block;
-  std::size_t first = 0;  // entry of this block
-  for (const ArchivedProgram& program : programs) {
-    entries.push_back({program.key, before + blocks.size(), 0, 0, static_cast<std::uint32_t>(block.size()),
-                       static_cast<std::uint32_t>(program.image.size())});
-    block += program.image;
-    if (block.size() < block_bytes && entries.size() < programs.size()) {
-      continue;
+  for (std::size_t next = 0; next < programs.size();) {
+    const std::size_t first = next;
+    std::string block;
+    for (; next < programs.size() && block.size() < block_bytes; ++next) {
+      block += programs[next].image;
     }
     const std::string packed = compressed(block);
-    for (; first < entries.size(); ++first) {
-      entries[first].packed_bytes = static_cast<std::uint32_t>(packed.size());
-      entries[first].block_bytes = static_cast<std::uint32_t>(block.size());
+    std::uint32_t begin = 0;
+    for (const ArchivedProgram& program : programs.subspan(first, next - first)) {
+      const auto bytes = static_cast<std::uint32_t>(program.image.size());
+      entries.push_back({program.key, before + blocks.size(), static_cast<std::uint32_t>(packed.size()),
+                         static_cast<std::uint32_t>(block.size()), begin, bytes});
+      begin += bytes;
     }
     blocks += packed;
-    block.clear();
   }
   std::ranges::sort(entries, {}, &Entry::key);
   const Head head{format, before + blocks.size(), static_cast<std::uint32_t>(programs.size()),
